@@ -8,7 +8,7 @@ MAKEFLAGS += --no-print-directory
 PORT ?= 8888
 ARGS ?=
 VERSION :=
-# Tests at once, for two cores: they wait as much as they work.
+# Tests at once, for two cores: they wait as much as they work. With more, pages are late for them.
 WORKERS ?= 4
 # The first Python that is new enough.
 PYTHON ?= $(firstword $(foreach p,python3 python3.14 python3.13 python3.12 python3.11,\
@@ -29,7 +29,7 @@ DOCS := src/airboss/static/docs/index.html
 DOC_SOURCES := $(shell find docs scripts/docs $(wildcard examples) -type f -not -path '*/__pycache__/*') $(wildcard *.md) \
 	bench/RESULTS.md $(addprefix web/src/,tokens.css theme.js mark.svg)
 
-.PHONY: help setup python web docs runtime run test check bench chaos trials pictures generate lock browser bubblewrap clients wheel release clean
+.PHONY: help setup python web docs runtime run test check bench chaos trials pictures generate lock browser bubblewrap postgres clients types compiled wheel release clean
 
 help: ## list all commands
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-10s %s\n", $$1, $$2 }'
@@ -39,7 +39,7 @@ setup: python web docs runtime bubblewrap ## install everything and build the pa
 run: setup ## start the server on PORT (8888); pass more options in ARGS
 	@exec $(BIN)/airboss serve --port $(PORT) $(ARGS)
 
-test: setup browser clients ## run all tests
+test: setup browser postgres clients ## run all tests
 	@echo "Tests of the front end"
 	@cd web && npm run --silent test
 	@echo "Tests that run alone"
@@ -49,23 +49,22 @@ test: setup browser clients ## run all tests
 	@echo "All other tests, $(WORKERS) at once"
 	@$(PYTEST) -q -n $(WORKERS) --dist worksteal -m "not alone and not timed"
 
-check: python web docs ## lint, types, layers, generated files and links: all static checks
+check: types python web docs ## lint, types, layers, generated files and links: all static checks
 	@$(STAGE) "ruff" $(BIN)/ruff check .
 	@$(STAGE) "format" $(BIN)/ruff format --check .
 	@$(STAGE) "layers" $(BIN)/lint-imports
-	@$(STAGE) "types" web/node_modules/.bin/pyright --threads 2
 	@$(STAGE) "front end: lint" npm --prefix web run --silent lint
 	@$(STAGE) "front end: types" npm --prefix web run --silent types
 	@$(STAGE) "generated pages are current" $(BIN)/python scripts/generate.py --check
 	@$(STAGE) "pictures are current" $(BIN)/python -m scripts.pictures --check
 
-bench: setup ## run the benchmarks and write the table in bench/
+bench: setup postgres ## run the benchmarks and write the table in bench/
 	@$(BIN)/python -m bench $(ARGS)
 
-chaos: setup ## kill servers and runtimes under random jobs, 200 times; write the table in bench/
+chaos: setup postgres ## kill servers and runtimes under random jobs, 200 times; write the table in bench/
 	@$(BIN)/python -m tests.crash.chaos --trials 200 $(ARGS)
 
-trials: setup browser ## run the long trials that the tests only sample: kills, floods, API fuzzing
+trials: setup browser postgres ## run the long trials that the tests only sample: kills, floods, API fuzzing
 	@test -n "$(ARGS)" || AIRBOSS_TRIALS=whole $(BIN)/pytest -q -m trial
 	@$(BIN)/python -m tests.contract.fuzzing $(ARGS)
 
@@ -103,7 +102,17 @@ bubblewrap:
 	@$(STAGE) "Bubblewrap for cages" bash scripts/bubblewrap.sh
 browser:
 	@$(STAGE) "Chromium for the browser tests" bash scripts/chromium.sh
+postgres: ## find PostgreSQL for the tests, or install Debian's
+	@$(STAGE) "PostgreSQL for the tests" bash scripts/postgres.sh
 clients: $(CLIENTS_READY)
+
+# Apart from the other checks: it takes longer than all of them, and may run beside the rest of setup.
+types: $(PYTHON_READY) $(NODE_READY)
+	@$(STAGE) "types" web/node_modules/.bin/pyright --threads 2
+
+# pytest compiles tests in its own way. Once before is less work than in each of its processes.
+compiled: $(PYTHON_READY) $(PAGES) $(DOCS)
+	@$(STAGE) "Compiled tests" $(BIN)/pytest -q --collect-only
 
 COMPILE := $(BIN)/uv pip compile --quiet --upgrade --universal --generate-hashes --python-version 3.11 \
 	--no-emit-index-url --no-annotate --no-header

@@ -11,14 +11,21 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from bench import (
+    caged_turns,
+    cages,
     crowd,
     delays,
     entries,
+    extensions,
+    followed,
     gate,
     generator,
     inbox,
     jobs,
+    losses,
+    many_workers,
     output,
+    postgres_costs,
     proxy,
     setups,
     soak,
@@ -29,12 +36,12 @@ from bench import (
     website,
     weight,
 )
-from bench.table import RESULTS, Line, Neighbours, Say, page
+from bench.table import RESULTS, Line, Neighbours, Say, page, renewed
 
 Measure = Callable[[Path, bool, Say], Awaitable[list[Line]]]
 
 ROW_SECONDS = 480.0
-EVERY_ROW = "abcdefghijklmnopq"
+EVERY_ROW = "abcdefghijklmnopqrst"
 # The quiet ones first: a start is measured on a machine that did nothing before.
 ROWS: tuple[tuple[str, str, Measure], ...] = (
     ("f", "start", weight.measure_start),
@@ -46,6 +53,13 @@ ROWS: tuple[tuple[str, str, Measure], ...] = (
     ("o", "the proxy in front of providers", proxy.measure),
     ("p", "sessions with a full setup", setups.measure_setup),
     ("q", "a pool of runtimes", setups.measure_pool),
+    ("r", "cages", cages.measure),
+    ("r", "turns and floods in cages", caged_turns.measure),
+    ("s", "extensions", extensions.measure),
+    ("t", "the log on PostgreSQL", followed.measure),
+    ("t", "turns and tasks on PostgreSQL", postgres_costs.measure),
+    ("t", "many workers", many_workers.measure),
+    ("t", "losses", losses.measure),
     ("a", "turns", turns.measure),
     ("g", "tasks", tasks.measure),
     ("i", "jobs", jobs.measure),
@@ -82,8 +96,11 @@ def _teller(row: str, name: str) -> Say:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("rows", nargs="*", metavar="ROW", help="a to q; all when left out")
+    parser.add_argument("rows", nargs="*", metavar="ROW", help="a to t; all when left out")
     parser.add_argument("--quick", action="store_true", help="fewer of everything, and no table")
+    parser.add_argument(
+        "--renew", action="store_true", help="write the rows that are named into the table"
+    )
     parser.add_argument(
         "--soak",
         nargs="?",
@@ -107,7 +124,9 @@ def main() -> int:
     lines, whole = asyncio.run(_measure(wanted, asked.quick))
     text = page(lines, neighbours)
     print(text)
-    if whole and not asked.rows and not asked.quick:
+    if asked.renew and asked.rows:
+        text = renewed(RESULTS.read_text(encoding="utf-8"), lines, neighbours)
+    if whole and not asked.quick and (asked.renew or not asked.rows):
         RESULTS.write_text(text, encoding="utf-8")
         print(f"Written to bench/{RESULTS.name}.")
     return 0 if whole else 1

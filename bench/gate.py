@@ -26,7 +26,7 @@ from airboss.runtime.permission import PermissionAnswer, PermissionRequest
 from airboss.runtime.session import RuntimeSession, open_session
 from airboss.runtime.session_request import SessionRequest
 from airboss.runtime.signals import Signal, TurnIdle
-from airboss.store.database import Database
+from airboss.store.sqlite_database import SqliteDatabase
 from bench.bare import TURN_SECONDS
 from bench.figures import Pairs, Spread, spread
 from bench.table import Line, Say
@@ -51,7 +51,7 @@ def _script() -> str:
 
 
 def _gate(session: str) -> Gate:
-    log = EventLog(Database(Path("nowhere")), Journal(Path("nowhere")))  # it says nothing
+    log = EventLog(SqliteDatabase(Path("nowhere")), Journal(Path("nowhere")))  # it says nothing
     state = SessionState(log.new_writer(session), log.new_writer(INBOX), Redactor(), Budgets(log))
     return Gate(state, Loops(), _nothing, _nothing)
 

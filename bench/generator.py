@@ -14,7 +14,7 @@ from airboss.log.journal import Journal
 from airboss.log.log import EventLog
 from airboss.log.writer import Writer
 from airboss.model.events import MessageDelta, MessageEnded, MessageStarted
-from airboss.store.database import Database
+from airboss.store.sqlite_database import SqliteDatabase
 from bench.figures import Delays
 from bench.model import now_us, sent_at
 from bench.table import Line, Say
@@ -22,10 +22,12 @@ from bench.workshop import first_line, running
 
 STREAMS = 50
 RATE = 200
+NAMES = [f"stream{number}" for number in range(STREAMS)]
 # As long as an answer: then its block ends and the next begins.
 DELTAS_A_BLOCK = 400
 TICK_SECONDS = 0.001
-DRAIN_SECONDS = 5.0
+# Longer than another process takes to start, on a busy machine.
+DRAIN_SECONDS = 30.0
 
 
 class Speaker:
@@ -52,13 +54,24 @@ class Speaker:
             self._length = DELTAS_A_BLOCK
             self.end()
 
+    async def settle(self) -> None:
+        await self._writer.settle()
+
     def end(self) -> None:
         if self._block:
             self._writer.say(MessageEnded(block=self._block, text="".join(self._said)))
             self._block, self._said, self._offset = "", [], 0
 
 
-async def _follow(log: EventLog, name: str, expected: int, delays: list[float]) -> None:
+async def speakers_in(log: EventLog) -> list[Speaker]:
+    """Sessions do not end their answers in step."""
+    return [
+        Speaker(await log.writer(name), DELTAS_A_BLOCK * (place + 1) // STREAMS)
+        for place, name in enumerate(NAMES)
+    ]
+
+
+async def follow(log: EventLog, name: str, expected: int, delays: list[float]) -> None:
     heard = 0
     async with log.follow(name, 0) as follower:
         while heard < expected:
@@ -73,7 +86,7 @@ async def _follow(log: EventLog, name: str, expected: int, delays: list[float]) 
                     heard += len(sent)
 
 
-async def _generate(speakers: list[Speaker], seconds: int) -> float:
+async def generate(speakers: list[Speaker], seconds: int) -> float:
     """As many as are due, at each tick; answers how long it took in all."""
     began, total, said = time.monotonic(), STREAMS * RATE * seconds, 0
     while said < total:
@@ -89,22 +102,18 @@ async def _generate(speakers: list[Speaker], seconds: int) -> float:
 
 
 async def _measure(folder: Path, seconds: int) -> dict[str, float]:
-    database = Database(folder / "airboss.db")
+    database = SqliteDatabase(folder / "airboss.db")
     await database.open()
     delays: list[float] = []
     async with EventLog(database, Journal(folder / "journal")).running() as log:
-        names = [f"stream{number}" for number in range(STREAMS)]
-        # Sessions do not end their answers in step.
-        speakers = [
-            Speaker(await log.writer(name), DELTAS_A_BLOCK * (place + 1) // STREAMS)
-            for place, name in enumerate(names)
-        ]
+        speakers = await speakers_in(log)
         before, began = time.process_time(), time.monotonic()
         async with asyncio.TaskGroup() as group:
-            for name in names:
-                group.create_task(_follow(log, name, RATE * seconds, delays))
-            taken = await _generate(speakers, seconds)
-        cores = (time.process_time() - before) / (time.monotonic() - began)
+            for name in NAMES:
+                group.create_task(follow(log, name, RATE * seconds, delays))
+            taken = await generate(speakers, seconds)
+        cpu = time.process_time() - before
+        cores = cpu / (time.monotonic() - began)
     await database.close()
     late = Delays.of(delays)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
@@ -115,15 +124,20 @@ async def _measure(folder: Path, seconds: int) -> dict[str, float]:
         "p50": late.p50,
         "p99": late.p99,
         "cores": cores,
+        "cpu": cpu,
         "peak_mb": peak,
     }
 
 
-async def measure(folder: Path, quick: bool, say: Say) -> list[Line]:
-    seconds = 4 if quick else 12
+async def in_one_process(folder: Path, seconds: int) -> dict[str, float]:
+    """Written and followed there, on SQLite."""
     module = ("-m", "bench.generator", str(folder / "log"), str(seconds))
     async with running(sys.executable, *module, log=folder / "generator.log") as process:
-        found = json.loads(await first_line(process))
+        return json.loads(await first_line(process))
+
+
+async def measure(folder: Path, quick: bool, say: Say) -> list[Line]:
+    found = await in_one_process(folder, 4 if quick else 12)
     words = (
         f"{found['rate']:.0f} deltas/s, {found['p50']:.1f} / {found['p99']:.1f} ms, "
         f"{found['cores']:.2f} of a core; {found['heard']} of {found['expected']} heard"

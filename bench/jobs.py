@@ -60,18 +60,22 @@ KINDS = (
     Kind("order-second", f"{FEW} tasks of a second in order", SECOND, FEW, False, "≤ 1.05 times"),
     Kind("once-second", f"{TASKS} tasks of a second at once", SECOND, TASKS, True, "≤ 1.10 times"),
 )
+# For rows with a model of their own.
+ONE_TASK = Kind("one", "a task", EMPTY, 1, False, "")
+FEW_TASKS = Kind("few", f"{FEW} tasks in order", EMPTY, FEW, False, "")
 
 
-def _entry(folder: Path, source: Source) -> Path:
+def entry_in(folder: Path, source: Source) -> Path:
     path = folder / "entry.json"
     grown = [
         Kind(f"grown-{count}", "", EMPTY, count, is_at_once=False, goal="") for count in GROWTH
     ]
+    kinds = (*KINDS, *grown, ONE_TASK, FEW_TASKS)
     entry: dict[str, Any] = {
         "models": {"driving": f"{source.name}/{source.model}"},
         "promptVariables": {},
         "tasks": {p: {"prompt": [p], "requireUserInput": False} for p in (EMPTY, SECOND)},
-        "jobs": {kind.name: {"work": kind.work()} for kind in (*KINDS, *grown)},
+        "jobs": {kind.name: {"work": kind.work()} for kind in kinds},
         "grid": [],
     }
     path.write_text(json.dumps(entry), encoding="utf-8")
@@ -92,7 +96,7 @@ async def _bare(client: "CopilotClient", source: Source, work: Path, kind: Kind)
             group.create_task(one())
 
 
-async def _portal(server: Server, caller: Caller, job: str, count: int) -> None:
+async def through_portal(server: Server, caller: Caller, job: str, count: int) -> None:
     """Started over HTTP, and over when a viewer of the run hears so."""
     frames: list[bytes] = []
     over = asyncio.Event()
@@ -142,7 +146,7 @@ def _cpu(process: psutil.Process) -> float:
 async def measure(folder: Path, quick: bool, say: Say) -> list[Line]:
     lines: list[Line] = []
     async with rehearsal(folder) as source:
-        options = ("--entry", str(_entry(folder, source)), "--max-tasks", str(TASKS))
+        options = ("--entry", str(entry_in(folder, source)), "--max-tasks", str(TASKS))
         async with (
             airboss(folder, source, options=options) as server,
             bare_client(folder) as client,
@@ -150,7 +154,7 @@ async def measure(folder: Path, quick: bool, say: Say) -> list[Line]:
         ):
             for kind in KINDS:
                 bare = partial(_bare, client, source, server.work, kind)
-                portal = partial(_portal, server, caller, kind.name, kind.count)
+                portal = partial(through_portal, server, caller, kind.name, kind.count)
                 rounds = 3 if quick else JOBS_A_SIDE
                 pairs, cpu = await _pairs(bare, portal, rounds, server)
                 lines.append(_line(kind, pairs, cpu))
@@ -183,7 +187,7 @@ async def _growth(server: Server, caller: Caller, quick: bool, say: Say) -> Line
     before = process.memory_info().rss
     counts = GROWTH[:-1] if quick else GROWTH
     for count in counts:
-        taken = await _timed(partial(_portal, server, caller, f"grown-{count}", count))
+        taken = await _timed(partial(through_portal, server, caller, f"grown-{count}", count))
         each.append(taken / count)
         say(f"a run of {count}: {each[-1]:.0f} ms a task")
     grown = (process.memory_info().rss - before) / 1_000_000

@@ -41,8 +41,8 @@ from airboss.model.run_events import (
     WorkWaiting,
 )
 from airboss.model.task_events import TaskAccepted, TaskEnded, TaskSessionStarted
-from airboss.store.database import Database
 from airboss.store.folder import DataFolder
+from airboss.store.sqlite_database import SqliteDatabase
 from bench.wire import Failed
 
 # What is written together has one time. Not a multiple of a turn, so that messages take time too.
@@ -180,7 +180,7 @@ def _begun_task(
 async def _log(data: Path) -> AsyncGenerator[EventLog]:
     """The event log of a data folder whose server is down."""
     folder = DataFolder(data)
-    database = Database(folder.database)
+    database = SqliteDatabase(folder.database)
     await database.open()
     async with EventLog(database, Journal(folder.journal)).running() as log:
         yield log

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator
+from typing import Any
 
 from bench.bare import TURN_SECONDS, Heard
 from bench.wire import Address, Caller, calling, event_of, viewing
@@ -29,18 +30,26 @@ class PortalSession:
             self._idle.set()
 
     async def turn(self, text: str) -> None:
-        self._idle.clear()
+        self.expect()
         await self._caller.post(f"/api/v1/sessions/{self.name}/prompts", {"text": text})
+        await self.until_idle()
+
+    def expect(self) -> None:
+        """A turn begins, here or by somebody else."""
+        self._idle.clear()
+
+    async def until_idle(self) -> None:
         await asyncio.wait_for(self._idle.wait(), TURN_SECONDS)
 
 
 @contextlib.asynccontextmanager
 async def portal_session(
-    server: Server, source: Source, heard: Heard | None = None
+    server: Server, source: Source, heard: Heard | None = None, **keys: Any
 ) -> AsyncGenerator[PortalSession]:
+    """`keys` are what a request says beside model and folder."""
     address: Address = server.address
     async with calling(address) as caller:
-        name = await server.open(caller, source)
+        name = await server.open(caller, source, **keys)
         session = PortalSession(caller, name, heard)
         seq = (await caller.get(f"/api/v1/sessions/{name}"))["seq"]
         async with viewing(address, f"sessions/{name}", seq, session.on_frame):

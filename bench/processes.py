@@ -24,6 +24,12 @@ def cpu_seconds(pid: int) -> float:
     return times.user + times.system
 
 
+def family(pid: int) -> list[psutil.Process]:
+    """It and all below it."""
+    process = psutil.Process(pid)
+    return [process, *process.children(recursive=True)]
+
+
 def taken(pid: int) -> Taken:
     process = psutil.Process(pid)
     below = [_resident(child) for child in process.children(recursive=True)]

@@ -67,9 +67,9 @@ async def _noted(page: Page) -> Moved:
 
 async def _until_whole(page: Page) -> None:
     """Until the transcript has its first words: they come last."""
-    await page.get_by_role("slider", name="Moment of the run").press("Home")
+    await page.get_by_role("slider", name="Time in the run").press("Home")
     await page.locator(".sess .conv").get_by_text("Request").first.wait_for(timeout=60_000)
-    await page.get_by_role("slider", name="Moment of the run").press("End")
+    await page.get_by_role("slider", name="Time in the run").press("End")
     await page.locator(".pastbar").wait_for(state="detached")
 
 

@@ -13,6 +13,7 @@ import psutil
 
 RESULTS = Path(__file__).with_name("RESULTS.md")
 _SYNCS = 40
+_AGAIN = "Measured again by themselves: "
 
 # How a row goes, while it goes.
 Say = Callable[[str], None]
@@ -57,14 +58,40 @@ class Neighbours:
 
 def page(lines: Sequence[Line], neighbours: Neighbours) -> str:
     head = ("", "measured", "found", "goal", "")
-    rows = [head, ("---",) * len(head), *(line.cells() for line in lines)]
-    table = "\n".join(f"| {' | '.join(cells)} |" for cells in rows)
+    rows = [_row(head), _row(("---",) * len(head)), *(_row(line.cells()) for line in lines)]
+    table = "\n".join(rows)
     return (
         "# What it costs\n\n"
         "Written by `make bench`; [how to read it](../docs/benchmark.md).\n\n"
         f"{machine()} {neighbours.words()}\n\n"
         f"{table}\n"
     )
+
+
+def renewed(old: str, lines: Sequence[Line], neighbours: Neighbours) -> str:
+    """The page with these rows in the place of its own, and a word on which they are."""
+    letters = sorted({line.row for line in lines})
+    kept = [row for row in old.splitlines() if not _is_of(row, letters)]
+    first = next(number for number, row in enumerate(kept) if row.startswith("| --- ")) + 1
+    last = next((n for n, row in enumerate(kept) if n > first and not row.startswith("|")), None)
+    rows = sorted([*kept[first:last], *(_row(line.cells()) for line in lines)], key=_letter)
+    said = [row for row in kept[last:] if row] if last is not None else []
+    if earlier := next((row for row in said if row.startswith(_AGAIN)), None):
+        letters = sorted({*letters, *earlier.removeprefix(_AGAIN).partition(".")[0].split(", ")})
+    note = f"{_AGAIN}{', '.join(letters)}. {machine()} {neighbours.words()}"
+    return "\n".join([*kept[:first], *rows, "", note, ""])
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _letter(row: str) -> str:
+    return row[2:3]
+
+
+def _is_of(row: str, letters: Sequence[str]) -> bool:
+    return row.startswith("| ") and row[3:5] == " |" and _letter(row) in letters
 
 
 def machine() -> str:

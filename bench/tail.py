@@ -5,13 +5,15 @@ from pathlib import Path
 from statistics import median
 
 from airboss.log import rows
-from airboss.log.rows import Batch
 from airboss.log.writer import now_ms
 from airboss.model.events import Event, Recorded, SessionOpened, TurnRetrying
 from airboss.model.ids import TurnId
 from airboss.model.views import SessionView, fold
 from airboss.store.database import Database
+from airboss.store.dialect import Append, Growth
 from airboss.store.folder import DataFolder
+from airboss.store.sqlite_database import SqliteDatabase
+from airboss.store.view_rows import view_row
 from bench.figures import percentile
 from bench.table import Line, Say
 from bench.wire import Caller, Failed, calling
@@ -38,11 +40,14 @@ async def _fill(database: Database, stream: str, length: int, work: Path) -> Non
         if first == 1:
             start = Recorded.of(1, at, opened)
             batch[0] = rows.row_of(stream, start, opened.kind, None, None)
-        await database.write(lambda c, batch=batch: rows.write(c, Batch(batch)))
+        growth = Growth(stream, batch[0][1], batch[-1][1], 0)
+        said = Append("here", [growth], batch)
+        await database.write(lambda c, said=said: database.dialect.append(c, said))
     if view is None:
         raise Failed("A session that was opened has no view.")
     last = SessionView.model_validate({**view.model_dump(), "seq": length, "state": "closed"})
-    await database.write(lambda c: rows.write(c, Batch([], views=[last])))
+    seen = Append("here", [], [], views=[view_row(last)])
+    await database.write(lambda c: database.dialect.append(c, seen))
 
 
 async def _read(caller: Caller, stream: str, length: int) -> float:
@@ -58,7 +63,7 @@ async def _read(caller: Caller, stream: str, length: int) -> float:
 async def measure(folder: Path, quick: bool, say: Say) -> list[Line]:
     lengths = (PAGE, 10_000, 100_000 if quick else 1_000_000)
     data, work = prepare(folder)
-    database = Database(DataFolder(data).database)
+    database = SqliteDatabase(DataFolder(data).database)
     await database.open()
     for length in lengths:
         await _fill(database, f"ses_{length}", length, work)

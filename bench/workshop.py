@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from bench.wire import Address, Caller, Failed, calling
 
 AIRBOSS = Path(sys.executable).with_name("airboss")
-SECONDS = 60.0
+SECONDS = 120.0
 
 # One word, and a second of talk: fifty pieces, one every 20 ms; and the answer to a condition.
 SCRIPT = """
@@ -108,8 +108,8 @@ class Server:
     pid: int
     work: Path
 
-    async def open(self, caller: Caller, source: Source) -> str:
-        request = {"model": f"{source.name}/{source.model}", "cwd": str(self.work)}
+    async def open(self, caller: Caller, source: Source, **keys: Any) -> str:
+        request = {"model": f"{source.name}/{source.model}", "cwd": str(self.work), **keys}
         view = await caller.post("/api/v1/sessions", request)
         return str(view["id"])
 
@@ -135,23 +135,31 @@ def command(data: Path, work: Path, port: int = 0) -> tuple[str, ...]:
     return (str(AIRBOSS), "serve", *options)
 
 
-def prepare(folder: Path, *sources: Source) -> tuple[Path, Path]:
-    """A data folder with its settings, and a folder to work in."""
+def prepare(folder: Path, *sources: Source, more: str = "") -> tuple[Path, Path]:
+    """A data folder with its settings, and a folder to work in. `more` are settings of its own."""
     data, work = folder / "data", folder / "work"
     for made in (data, work):
         made.mkdir(mode=0o700, parents=True, exist_ok=True)
-    (data / "settings.toml").write_text(_settings(sources), encoding="utf-8")
+    (data / "settings.toml").write_text(f"{more}{_settings(sources)}", encoding="utf-8")
     return data, work
 
 
 @contextlib.asynccontextmanager
 async def airboss(
-    folder: Path, *sources: Source, options: tuple[str, ...] = ()
+    folder: Path,
+    *sources: Source,
+    options: tuple[str, ...] = (),
+    more: str = "",
+    database: str | None = None,
 ) -> AsyncGenerator[Server]:
-    data, work = prepare(folder, *sources)
+    """With its own file, or on a database that it shares with others."""
+    data, work = prepare(folder, *sources, more=more)
     log = folder / "serve.log"
     words = (*command(data, work), *options)
-    async with running(*words, environ=environment(sources), log=log) as process:
+    environ = environment(sources)
+    if database is not None:
+        environ["AIRBOSS_DATABASE"] = database
+    async with running(*words, environ=environ, log=log) as process:
         try:
             said = await first_line(process)
         except Failed as failed:

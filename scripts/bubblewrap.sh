@@ -5,17 +5,12 @@ set -euo pipefail
 
 if [ "$(uname -s)" != Linux ] || command -v bwrap >/dev/null; then exit 0; fi
 
-may=""
-if [ "$(id -u)" -ne 0 ]; then
-    may="sudo -n"
-    if ! $may true 2>/dev/null; then may="no"; fi
-fi
-if ! command -v apt-get >/dev/null || [ "$may" = no ]; then
+. "$(dirname "$0")/may_install.sh"
+if [ "$may" = no ]; then
     echo "No bubblewrap here, and it cannot be installed by this user. For cages, install your system's" >&2
     echo "package, for example: sudo apt-get install bubblewrap. Everything else works without it." >&2
     exit 0
 fi
-export DEBIAN_FRONTEND=noninteractive
 if ! { $may apt-get update -qq && $may apt-get install -y -qq --no-install-recommends bubblewrap; }; then
     echo "Bubblewrap could not be installed: no cages until it is. Everything else works without it." >&2
 fi

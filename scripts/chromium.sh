@@ -8,17 +8,12 @@ for name in "${CHROMIUM:-}" chromium-headless-shell chromium chromium-browser go
     if [ -n "$name" ] && command -v "$name" >/dev/null; then exit 0; fi
 done
 
-may=""
-if [ "$(id -u)" -ne 0 ]; then
-    may="sudo -n"
-    if ! $may true 2>/dev/null; then may="no"; fi
-fi
-if ! command -v apt-get >/dev/null || [ "$may" = no ]; then
+. "$(dirname "$0")/may_install.sh"
+if [ "$may" = no ]; then
     echo "No Chromium here, and this user may not install one. Run: sudo apt-get install chromium" >&2
     echo "(or set CHROMIUM to a browser's path). The browser tests will fail until then." >&2
     exit 0
 fi
-export DEBIAN_FRONTEND=noninteractive
 $may apt-get update -qq
 wanted=chromium
 if apt-cache show chromium-headless-shell >/dev/null 2>&1; then wanted=chromium-headless-shell; fi

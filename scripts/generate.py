@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from front_types import front_types
-from harness_rules import rules_page
 from role_table import role_table
+from rule_pages import EXTENSIONS, HARNESS
 from runtime_table import runtime_table
 
 from airboss.entry.schema import entry_schema
@@ -95,7 +95,8 @@ def events() -> str:
 PAGES = {
     "docs/api.json": api,
     "docs/events.md": events,
-    "docs/harness-rules.md": rules_page,
+    "docs/extension-rules.md": EXTENSIONS.text,
+    "docs/harness-rules.md": HARNESS.text,
     "docs/roles.md": roles,
     "docs/runtime.md": runtime_table,
     "src/airboss/entry/entry.schema.json": entry,

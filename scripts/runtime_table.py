@@ -45,7 +45,7 @@ def runtime_table() -> str:
         *_reasons("Hook", LEFT_OUT_HOOKS),
     ]
     lines += ["", "## Events", "", "Used: " + _names(USED_EVENTS), ""]
-    lines += _reasons("Events that begin with", LEFT_OUT_EVENTS)
+    lines += _reasons("Event", LEFT_OUT_EVENTS)
     return "\n".join(_wrapped(line) for line in lines) + "\n"
 
 

@@ -28,7 +28,7 @@ def test_a_token_comes_from_one_of_four_places(file: Path) -> None:
         token_command = "gh auth token"
         [[accounts]]
         name = "spare"
-        token_kept = "spare.token"
+        token_kept = "spare-token"
         [[accounts]]
         name = "mine"
         cli = true
@@ -39,7 +39,7 @@ def test_a_token_comes_from_one_of_four_places(file: Path) -> None:
     assert settings.accounts == (
         Account(name="work", token_variable="WORK"),
         Account(name="team", token_command=("gh", "auth", "token")),
-        Account(name="spare", token_kept="spare.token"),
+        Account(name="spare", token_kept="spare-token"),
         Account(name="mine", cli=True),
     )
     assert [one.source for one in settings.accounts] == ["variable", "command", "kept", "cli"]

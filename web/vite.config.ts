@@ -19,6 +19,7 @@ const PAGES = [
   "history",
   "compare",
   "inbox",
+  "machines",
   "settings",
   "test",
 ];

@@ -21,6 +21,7 @@ import httpx2
 from playwright.sync_api import Browser, Page, TimeoutError, sync_playwright
 
 from scripts.chromium import FLAGS, MISSING, chromium
+from scripts.pictures.fleet import silent_machine
 
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).parent
@@ -224,6 +225,17 @@ def photograph(camera: Camera, portal: Portal) -> None:
     camera.take("shortcuts", "/", "Running", prepare=_press("?"))
 
 
+def photograph_machines(browser: Browser) -> None:
+    """Several on one PostgreSQL, of which one is not heard for a while; it is taken over soon."""
+    with silent_machine() as (folder, url, run):
+        portal = Portal(folder, url)
+        camera = Camera(browser, portal)
+        camera.sign_in()
+        camera.take("machines", "/machines.html", "not heard for", nights=True, phone=True)
+        tracking = f"/jobTracking.html?jobName=ship&jobId={run}"
+        camera.take("tracking-moved", tracking, "Taken over by")
+
+
 def _allow_all(portal: Portal, session: str, item: str) -> None:
     while True:
         portal.ask("POST", f"/inbox/{item}/decision", {"choice": "allow-once"})
@@ -310,6 +322,7 @@ def main() -> int:
     ):
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
         photograph(Camera(browser, portal), portal)
+        photograph_machines(browser)
         browser.close()
     STAMP.write_text(sources(), encoding="utf-8")
     return 0

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 from pydantic_core import PydanticCustomError
 
 from airboss.session_keys import CLI_ACCOUNT
-from airboss.setting_words import Command
+from airboss.setting_words import KEPT_NAME, Command
 
 # Where a token comes from.
 TokenSource: TypeAlias = Literal["variable", "command", "kept", "cli"]
@@ -35,7 +35,7 @@ class Account(BaseModel):
     # What is run to get the token: its output is the token, or JSON with how long it is valid.
     token_command: Command | None = None
     # The name under which the token is kept on this machine.
-    token_kept: str | None = Field(default=None, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")
+    token_kept: str | None = Field(default=None, pattern=KEPT_NAME)
     # Whoever the Copilot CLI is signed in as.
     cli: bool = False
 

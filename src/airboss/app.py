@@ -10,18 +10,25 @@ from importlib.metadata import version
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from airboss.app_access import load_access, token_changes
+from airboss.app_machines import engine_home, new_log, opened_database, shown_workers
 from airboss.app_parts import (
     accounts_of,
     engine_room,
+    extension_room,
     hook_environment,
     load_rehearsal,
     notice_channels,
     open_tracing,
     public_url,
+    retention_of,
     runtime_plan,
     runtime_pool,
     secrets_of,
     serve_rehearsal,
+    shelf_of,
+    shown_extensions,
+    start_notices,
 )
 from airboss.background import Background
 from airboss.engine.budgets import Budgets
@@ -29,7 +36,7 @@ from airboss.engine.run_records import RunRecords
 from airboss.engine.slots import Slots
 from airboss.entry.places import find_repo_root
 from airboss.harness.binding import Bindings
-from airboss.harness.cages import cages_of
+from airboss.harness.cages import builtin_is_caged, cages_of
 from airboss.harness.holders import holder_of
 from airboss.harness.homes import Homes
 from airboss.harness.lent_account import CopilotService
@@ -42,8 +49,6 @@ from airboss.harness.user_door import UserDoor
 from airboss.http.callbacks import callback_of
 from airboss.http.names import served_names
 from airboss.http.services import Services
-from airboss.log.journal import Journal
-from airboss.log.log import EventLog
 from airboss.log.writer import now_ms
 from airboss.model.redaction import Redactor
 from airboss.runtime.capacity import agents_that_fit, free_memory
@@ -56,6 +61,7 @@ from airboss.service.deadlines import Deadlines
 from airboss.service.decisions import Decisions
 from airboss.service.digests import Digests
 from airboss.service.doctor_rows import DoctorRows
+from airboss.service.duties import always
 from airboss.service.entries import Entries
 from airboss.service.entry_checks import EntryChecks
 from airboss.service.entry_editor import EntryEditor
@@ -64,14 +70,16 @@ from airboss.service.folders import Folders, secret_places
 from airboss.service.history import History
 from airboss.service.in_force import SettingsInForce
 from airboss.service.inbox import Inbox
+from airboss.service.left_cages import remove_left_cages
 from airboss.service.live import Live
-from airboss.service.mirror import Mirror
+from airboss.service.mirror import mirror_of
 from airboss.service.notices import Notices, take_secret
 from airboss.service.providers import Providers
 from airboss.service.refused import Refusals
 from airboss.service.rehearsals import Rehearsals
-from airboss.service.retention import Retention, ended_in
 from airboss.service.rules import Rules
+from airboss.service.run_cages import caging_of
+from airboss.service.run_recovery import RunRecovery
 from airboss.service.run_report import RunReports
 from airboss.service.runs import Runs
 from airboss.service.secrets import Secrets, load_secrets
@@ -85,9 +93,8 @@ from airboss.service.trust import Trust
 from airboss.setting_sources import SettingSources
 from airboss.settings import Settings
 from airboss.store.bindings import BindingStore
-from airboss.store.database import Database
 from airboss.store.deliveries import Deliveries
-from airboss.store.entries import EntryStore, TrustStore
+from airboss.store.entries import EntryStore
 from airboss.store.folder import DataFolder
 from airboss.store.images import Images
 from airboss.store.kept_secrets import KeptSecrets
@@ -96,10 +103,8 @@ from airboss.store.positions import Positions
 from airboss.store.rules import RuleStore
 from airboss.store.run_keys import RunKeys
 from airboss.store.search import SearchIndex
-from airboss.store.session_files import SessionFiles
 from airboss.store.settings import SettingStore
 from airboss.store.sign_ins import SignInStore
-from airboss.store.token_changes import TokenChanges
 from airboss.store.views import ViewIndex
 
 
@@ -124,14 +129,12 @@ async def opened_services(
         await load_secrets(kept_secrets)
         known = secrets_of(settings, access, rehearsal, webhook_secret)
         secrets = (*known, *kept_secrets.values())
-        database = Database(folder.database)
-        stack.push_async_callback(database.close)
-        await database.open()
-        log = EventLog(database, Journal(folder.journal), SessionFiles(folder).forget)
+        database, machines = await opened_database(stack, settings, folder, has_pages=bool(url))
+        log = new_log(database, machines, folder)
         await stack.enter_async_context(log.running())
         redactor = Redactor(secrets)
         accounts.read_kept, accounts.learn = kept_secrets.value, redactor.learn
-        audit = Audit(log, redactor, TokenChanges(folder))
+        audit = Audit(log, redactor, token_changes(settings, folder))
         await audit.open()
         kept, given = SettingStore(database), sources or SettingSources.of(settings)
         changes = SettingChanges(
@@ -142,7 +145,8 @@ async def opened_services(
         refusals = Refusals(audit)
         stack.callback(refusals.tell_counted)
         sign_ins = SignIns(SignInStore(database), access, audit=audit)
-        await sign_ins.load()
+        shared = database if machines else None
+        await load_access(stack, log, shared, folder, sign_ins, lets_in=bool(url))
         stack.push_async_callback(sign_ins.close)
         places = Places(folder.path)
         await asyncio.to_thread(places.start)
@@ -153,7 +157,7 @@ async def opened_services(
             stack.push_async_callback(tracing.close)
         homes = Homes(folder, lambda: accounts.cli_is_signed_in is False, settings.runtime_url)
         plan = runtime_plan(settings, folder, environ, secrets, tracing, redactor.learn)
-        open_cages = OpenCages(UserDoor(proxy).serve)
+        open_cages = OpenCages(UserDoor(proxy).serve, proxy.door)
         plan = replace(
             plan,
             request_handler=proxy.answer_handed,
@@ -162,9 +166,10 @@ async def opened_services(
         )
         pool = runtime_pool(settings, plan, homes, accounts)
         stack.push_async_callback(pool.stop)
-        home = Path.home()
+        log.before_forget = pool.end_cages
+        home, here = Path.home(), find_repo_root(Path.cwd())
         protected = secret_places(settings, environ, home)
-        folders = Folders.around(find_repo_root(Path.cwd()), settings.roots, home, protected)
+        folders = Folders.around(here, settings.roots, home, protected, settings.shared_roots)
         catalog = Catalog(
             accounts,
             settings.providers,
@@ -204,12 +209,16 @@ async def opened_services(
         proxy.health.announce = lambda: log.announce("settings")
         rules = Rules(RuleStore(database), redactor, audit)
         await rules.load()
+        has_duty = machines.duties(database).has if machines else always
         budgets = Budgets(log)
         stack.push_async_callback(budgets.close)
         fitting = agents_that_fit(await asyncio.to_thread(free_memory))
         slots = Slots(settings.max_tasks or fitting)
         inbox = await Inbox.opened(log)
-        trust = Trust(TrustStore(database), audit)
+        shelf = await shelf_of(settings, folder, database, environ)
+        trust = Trust(shelf.trust, audit, shelf, lambda: log.announce("settings"))
+        hook_environ = hook_environment(settings, environ, secrets, folder.owner_id())
+        room = extension_room(stack, settings, shelf, trust, hook_environ)
         sessions = Sessions(
             log=log,
             index=ViewIndex(database),
@@ -239,26 +248,29 @@ async def opened_services(
             trust=trust,
             cages=cages_of(settings),
             open_cages=open_cages,
-            bindings=Bindings(BindingStore(database)),
+            bindings=Bindings(BindingStore(database, folder.owner_id())),
             holder=functools.partial(holder_of, homes, accounts),
             fork_on_runtime=functools.partial(fork_session, pool),
             is_traced=tracing is not None,
-            hook_environ=hook_environment(settings, environ, secrets, folder.owner_id()),
+            hook_environ=hook_environ,
+            extensions=room,
         )
+        pool.spare_cage = sessions.spare_cage
         entries = Entries(
             settings=settings,
             folders=folders,
-            store=EntryStore(database),
+            store=EntryStore(database, folder.owner_id()),
             files=EntryFiles(trust, redactor),
             announce=lambda: log.announce("entry"),
             is_watched=lambda: log.is_heard,
             known_models=lambda: [offer.id for offer in catalog.known()],
             ask_for_models=catalog.offers,
+            is_caged=functools.partial(builtin_is_caged, sessions.cages, settings.permissions),
         )
         rehearsals = Rehearsals(entries.files, settings, folder.owner_id())
         stack.push_async_callback(rehearsals.close)
         rehearsals.sweep()
-        records = RunRecords(log)
+        records = RunRecords(log, machines and machines.shared_runs(log, slots, folders))
         runs = Runs(
             records=records,
             index=ViewIndex(database),
@@ -266,10 +278,11 @@ async def opened_services(
             folders=folders,
             redactor=redactor,
             keys=RunKeys(database),
+            caging=functools.partial(caging_of, sessions.cages),
             make_room=functools.partial(
                 engine_room,
                 settings,
-                folder,
+                engine_home(settings, machines, folder),
                 records,
                 sessions,
                 budgets,
@@ -295,42 +308,42 @@ async def opened_services(
         channels = notice_channels(settings, environ, secrets, folder.owner_id(), webhook_secret)
         if channels:
             place = public_url(settings, url)
-            notices = Notices(log, Deliveries(database), channels, place, redactor)
-            stack.push_async_callback(notices.close)
-            await notices.start()
-        mirror = Mirror(log, settings.transcripts) if settings.transcripts else None
+            delivered = (log, Deliveries(database), channels, place, redactor)
+            await start_notices(stack, Notices(*delivered, has_duty=has_duty))
+        if machines is not None:
+            await machines.begin(stack, log, folder, inbox, tasks, RunRecovery(runs))
+        else:
+            await sessions.remove_half_forks()
+            await remove_left_cages(log, folder.path)
+            interrupted = await sessions.recover()
+            await inbox.recover()
+            left = (*interrupted, *interrupted.values())
+            await sweep_owner(folder.owner_id(), left, notes=plan.notes)
+            await tasks.recover(interrupted)
+            await RunRecovery(runs).recover()
+            sessions.resume_decided()
+        mirror = mirror_of(log, settings.transcripts, sessions.index, sessions.machine)
         if mirror:
             stack.push_async_callback(mirror.close)
             mirror.start()
-        await sessions.remove_half_forks()
-        interrupted = await sessions.recover()
-        await inbox.recover()
-        left = (*interrupted, *interrupted.values())
-        await sweep_owner(folder.owner_id(), left, notes=plan.notes)
-        await tasks.recover(interrupted)
-        await runs.recover()
-        sessions.resume_decided()
         deadlines = Deadlines(inbox, sessions)
         stack.push_async_callback(deadlines.close)
         await deadlines.start()
-        most = settings.keep_megabytes
-        retention = Retention(
-            log,
-            runs,
-            ended_in(database),
-            settings.keep_days,
-            most and most * 1024 * 1024,
-            audit,
-            settings.keep_audit_days,
-        )
+        retention = retention_of(settings, log, runs, database, audit)
+        retention.has_duty = has_duty
         stack.push_async_callback(retention.close)
         retention.start()
-        changes.apply = SettingsInForce(sessions, slots, fitting, retention).take
+        changes.apply = SettingsInForce(sessions, slots, fitting, retention, shelf).take
         background = Background("http")
         stack.push_async_callback(background.close, cancel=True)
         live = Live(log, Positions(database), callback_of)
         stack.push_async_callback(live.stop)
         history = History(log, sessions, SearchIndex(database))
+        if machines is not None:
+            served = (sessions, runs, tasks, history)
+            await machines.connect(stack, log, database, redactor, *served)
+            machines.share(stack, log, database, rules, changes, providers, copilot_accounts)
+        extensions = shown_extensions(room, folders, redactor, audit, log)
         status = ServerStatus(
             version=version("airboss"),
             url=url,
@@ -347,7 +360,7 @@ async def opened_services(
             log=log,
             mirror=mirror,
             tracing=tracing,
-            rows=DoctorRows(settings, sessions, history, providers, copilot_accounts),
+            rows=DoctorRows(settings, sessions, history, providers, copilot_accounts, extensions),
         )
         decisions = Decisions(inbox, sessions, rules, redactor, audit)
         await audit.write(started(version("airboss"), settings, access.tokens()))
@@ -355,6 +368,7 @@ async def opened_services(
             sessions=sessions,
             tasks=tasks,
             runs=runs,
+            workers=shown_workers(stack, settings, machines, database, log, runs, slots, url),
             reports=RunReports(runs),
             rules=rules,
             inbox=inbox,
@@ -363,6 +377,7 @@ async def opened_services(
             catalog=catalog,
             folders=folders,
             entries=entries,
+            extensions=extensions,
             entry_checks=EntryChecks(entries),
             entry_editor=EntryEditor(entries, audit),
             rehearsals=rehearsals,
@@ -381,4 +396,5 @@ async def opened_services(
             digests=Digests(log),
             background=background,
             stop=stop,
+            moves=machines and machines.moves,
         )

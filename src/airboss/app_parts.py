@@ -9,6 +9,10 @@ from typing import TYPE_CHECKING
 from airboss.engine.budgets import Budgets
 from airboss.engine.run_records import RunRecords
 from airboss.engine.slots import Slots
+from airboss.extensions.copies import Copies
+from airboss.extensions.discovery import user_folder
+from airboss.extensions.room import ExtensionRoom
+from airboss.extensions.shelf import Shelf
 from airboss.harness.accounts import Accounts
 from airboss.harness.homes import Homes
 from airboss.harness.identity import TOKEN_VARIABLES
@@ -16,6 +20,7 @@ from airboss.harness.models import ModelOffer, RehearsalSource
 from airboss.harness.variables import secret_variables
 from airboss.log.log import EventLog
 from airboss.log.writer import now_ms
+from airboss.machine_settings import passwords_in
 from airboss.model.redaction import Redactor
 from airboss.runtime.agent_runtime import RuntimePlan
 from airboss.runtime.connection import OutsideRuntime, forget_shared
@@ -24,16 +29,25 @@ from airboss.runtime.pool import Pool
 from airboss.runtime.span_target import SpanTarget
 from airboss.runtime_settings import RUNTIME_TOKEN
 from airboss.service.access import Access
+from airboss.service.audit import Audit
 from airboss.service.entries import Entries
-from airboss.service.notices import Channel
-from airboss.service.runs import EngineRoom
+from airboss.service.extensions import Extensions, RunningExtension
+from airboss.service.folders import Folders
+from airboss.service.notices import Channel, Notices
+from airboss.service.retention import Retention, ended_in
+from airboss.service.runs import EngineRoom, Runs
 from airboss.service.sessions import Sessions
+from airboss.service.trust import Trust
 from airboss.session_keys import DEFAULT_IDENTITY
 from airboss.settings import Settings
+from airboss.store.database import Database
+from airboss.store.entries import TrustStore
+from airboss.store.extensions import DisabledExtensions
 from airboss.store.folder import DataFolder
 from airboss.telemetry_settings import RUNTIME_SCOPE, headers_of
 
 if TYPE_CHECKING:
+    from airboss.engine.homes import EngineHome
     from airboss.runtime.rehearsal import Script
     from airboss.telemetry.tracing import Tracing
 
@@ -49,7 +63,7 @@ def load_rehearsal(settings: Settings, accounts: Accounts) -> "Script | None":
 
 def engine_room(
     settings: Settings,
-    folder: DataFolder,
+    home: "EngineHome",
     records: RunRecords,
     sessions: Sessions,
     budgets: Budgets,
@@ -71,7 +85,23 @@ def engine_room(
         find_entry=entries.by_digest,
         is_traced=settings.telemetry.is_on,
     )
-    return EngineRoom(Engine(folder.path, executor), executor)
+    return EngineRoom(Engine(home, executor), executor)
+
+
+async def shelf_of(
+    settings: Settings, folder: DataFolder, database: Database, environ: Mapping[str, str]
+) -> Shelf:
+    """Copies that nobody trusts any more are gone."""
+    place = folder.owner_id()
+    shelf = Shelf(
+        Copies(folder.extensions),
+        TrustStore(database, place),
+        DisabledExtensions(database, place),
+        user_folder(environ, Path.home()),
+        settings.extensions,
+    )
+    await shelf.sweep(at_start=True)
+    return shelf
 
 
 async def serve_rehearsal(
@@ -89,6 +119,44 @@ async def serve_rehearsal(
     return RehearsalSource(server.base_url, server.api_key, offers, settings.rehearsal is None)
 
 
+def extension_room(
+    stack: contextlib.AsyncExitStack,
+    settings: Settings,
+    shelf: Shelf,
+    trust: Trust,
+    environ: Mapping[str, str],
+) -> ExtensionRoom:
+    """Extensions run in what hooks run in: the agents' environment."""
+
+    async def let_run(path: str, digest: str, who: str) -> None:
+        await trust.add(path, digest, who)
+
+    room = ExtensionRoom(shelf, environ, let_run, settings.copilot_cli)
+    stack.push_async_callback(room.close)
+    return room
+
+
+def shown_extensions(
+    room: ExtensionRoom, folders: Folders, redactor: Redactor, audit: Audit, log: EventLog
+) -> Extensions:
+    """As people see them, with the sessions in which each runs."""
+    extensions = Extensions(
+        room.shelf, folders, redactor, audit, announce=lambda: log.announce("settings")
+    )
+    extensions.running = lambda file: [
+        RunningExtension(
+            session=session,
+            state=one.state,
+            tools=tuple(one.joined.tools),
+            hooks=tuple(one.joined.hooks),
+            reason=one.reason,
+            log=one.log,
+        )
+        for session, one in room.sessions_of(file)
+    ]
+    return extensions
+
+
 def notice_channels(
     settings: Settings,
     environ: dict[str, str],
@@ -100,7 +168,7 @@ def notice_channels(
     if settings.notify_command:
         from airboss.service.notice_command import CommandChannel
 
-        names = _key_variables(settings)
+        names = _hidden_variables(settings)
         clean = agents_environment(environ, owner=owner, secrets=secrets, secret_names=names)
         channels.append(CommandChannel(settings.notify_command, clean, str(Path.home())))
     if settings.webhook_url and webhook_secret:
@@ -115,7 +183,7 @@ def hook_environment(
     settings: Settings, environ: dict[str, str], secrets: tuple[str, ...], owner: str
 ) -> dict[str, str]:
     """As agents' commands have it, marked as ours: what is left of a hook is found by that."""
-    names = _key_variables(settings)
+    names = _hidden_variables(settings)
     return agents_environment(environ, owner=owner, secrets=secrets, secret_names=names)
 
 
@@ -135,6 +203,12 @@ def _key_variables(settings: Settings) -> tuple[str, ...]:
     others = (*_TRACE_HEADERS, *([traces] if traces else []))
     tokens = (one.token_variable for one in settings.accounts if one.token_variable)
     return (*keys, *tokens, *secret_variables(settings), *others)
+
+
+def _hidden_variables(settings: Settings) -> tuple[str, ...]:
+    """Which agents do not have. The file with the database's password is the server's own."""
+    own = ("PGPASSFILE",) if settings.database else ()
+    return (*_key_variables(settings), *own)
 
 
 async def open_tracing(
@@ -163,6 +237,7 @@ def secrets_of(
     keys += headers_of(settings.telemetry, os.environ).values()
     tokens = [os.environ.get(name, "").strip() for name in TOKEN_VARIABLES]
     known = [access.token or "", *keys, *tokens, webhook_secret or ""]
+    known += passwords_in(settings.database)
     known.append(os.environ.get(RUNTIME_TOKEN, "").strip())
     if rehearsal:
         known.append(rehearsal.api_key)
@@ -185,7 +260,7 @@ def runtime_plan(
         path=settings.copilot_cli,
         environ=environ,
         secrets=secrets,
-        secret_names=_key_variables(settings),
+        secret_names=_hidden_variables(settings),
         spans=tracing and SpanTarget(tracing.door.url, RUNTIME_SCOPE, settings.telemetry.content),
         outside=OutsideRuntime(url, token or None) if url else None,
         is_shared=settings.shared_runtime,
@@ -207,3 +282,23 @@ def runtime_pool(settings: Settings, plan: RuntimePlan, homes: Homes, accounts: 
     forget_shared(plan.notes)
     default = homes.key(DEFAULT_IDENTITY, first)
     return Pool(plan, default, settings.max_runtimes, most_cages=settings.max_cages)
+
+
+async def start_notices(stack: contextlib.AsyncExitStack, notices: Notices) -> None:
+    stack.push_async_callback(notices.close)
+    await notices.start()
+
+
+def retention_of(
+    settings: Settings, log: EventLog, runs: Runs, database: Database, audit: Audit
+) -> Retention:
+    most = settings.keep_megabytes
+    return Retention(
+        log,
+        runs,
+        ended_in(database),
+        settings.keep_days,
+        most and most * 1024 * 1024,
+        audit,
+        settings.keep_audit_days,
+    )

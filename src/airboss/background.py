@@ -14,6 +14,7 @@ from types import MappingProxyType, TracebackType
 from typing import Any, Final, TypeVar
 
 from airboss.errors import Conflict
+from airboss.patience import patient_context
 
 Answer = TypeVar("Answer")
 
@@ -45,8 +46,9 @@ class Background:
     def start(
         self, work: Coroutine[Any, Any, Answer], name: str = "", *, context: Context | None = None
     ) -> "asyncio.Task[Answer]":
-        """Begin what nobody need wait for: its failure is logged and counted."""
-        task = self.call(work, name, context=context)
+        """Begin what nobody need wait for: its failure is logged and counted. It has all the time,
+        whoever began it."""
+        task = self.call(work, name, context=context or patient_context())
         task.add_done_callback(self._report)
         return task
 
@@ -135,6 +137,15 @@ class Background:
 def _cancel(tasks: "set[asyncio.Task[Any]]") -> None:
     for task in tasks:
         task.cancel()
+
+
+async def unless(event: asyncio.Event, work: Coroutine[Any, Any, Answer]) -> Answer | None:
+    """What comes of the work; None where the event came first, which ends the work."""
+    async with Background("work until an event") as both:
+        doing, seen = both.call(work), both.call(event.wait())
+        await asyncio.wait({doing, seen}, return_when=asyncio.FIRST_COMPLETED)
+        both.cancel()
+    return None if doing.cancelled() else doing.result()
 
 
 def ignore_failure(task: "asyncio.Future[Any]") -> None:

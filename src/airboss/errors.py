@@ -42,6 +42,10 @@ class Conflict(AirbossError):
     code = "conflict"
 
 
+class OwnedElsewhere(Conflict):
+    """Another process on the same database has the stream, and only that one writes in it."""
+
+
 class PromptBlocked(Conflict):
     """A hook refused what somebody asked for."""
 
@@ -99,6 +103,12 @@ class WorkingDirectoryNotAllowed(Invalid):
     code = "working_directory_not_allowed"
 
 
+class NoWorkerFits(Invalid):
+    """Of several machines, none that lives could work on this."""
+
+    code = "no_worker_fits"
+
+
 class SettingsInvalid(AirbossError):
     """A setting, an option or a settings file that cannot be used."""
 
@@ -121,6 +131,18 @@ class StoreUnavailable(AirbossError):
     """The data folder cannot be written: full disk, read-only, or gone."""
 
     code = "store_unavailable"
+
+
+class StoreAway(StoreUnavailable):
+    """The database cannot be reached just now. It comes back: who works waits for it, and only
+    people are refused. `in_doubt` says that what was asked for may have been written all the same.
+    """
+
+    code = "store_away"
+
+    def __init__(self, said: str, *, in_doubt: bool = False) -> None:
+        super().__init__(said)
+        self.in_doubt = in_doubt
 
 
 class RuntimeMissing(AirbossError):

@@ -20,6 +20,8 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from airboss.setting_words import KEPT_NAME
+
 ProviderType: TypeAlias = Literal["openai", "azure", "anthropic"]
 Wire: TypeAlias = Literal["responses", "completions"]
 Auth: TypeAlias = Literal["key", "bearer"]
@@ -148,7 +150,7 @@ class Provider(_FrozenPart):
     # The key itself is never in a file of ours: only the name of the variable that holds it.
     key_variable: str | None = Field(default=None, pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")
     # Or the name of a kept secret: put in on the page, or by `airboss secret set`.
-    key_kept: str | None = Field(default=None, pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,60}$")
+    key_kept: str | None = Field(default=None, pattern=KEPT_NAME)
     # How the key is sent: as this type of provider has it, or as a bearer token.
     auth: Auth = "key"
     # Sent with every request.

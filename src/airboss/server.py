@@ -3,19 +3,21 @@
 import asyncio
 import contextlib
 import errno
+import functools
 import logging
 import os
 import signal
 import socket
 import sys
-from collections.abc import Generator
+from collections.abc import Callable, Coroutine, Generator
 from typing import Any
 
 import uvicorn
 
 from airboss.app import opened_services
+from airboss.app_access import has_shared_tokens
 from airboss.background import Background
-from airboss.errors import SettingsInvalid
+from airboss.errors import SettingsInvalid, StoreAway
 from airboss.http.api import build_api
 from airboss.http.crowd import STRANGER_SECONDS, Crowd
 from airboss.http.protocol import uvicorn_options
@@ -23,6 +25,7 @@ from airboss.http.services import Services
 from airboss.http.signin import one_time_address
 from airboss.log.writer import now_ms
 from airboss.model.redaction import Redactor
+from airboss.patience import wait_for_nothing_after
 from airboss.runtime.descriptors import raise_descriptor_limit
 from airboss.runtime.sdk import load_sdk
 from airboss.runtime.sweep import become_subreaper
@@ -109,7 +112,9 @@ def serve(settings: Settings, sources: SettingSources) -> int:
     descriptors = raise_descriptor_limit()
     folder = DataFolder(settings.data)
     token = take_token_from_environment(os.environ)
-    check_exposure(settings, token_is_set=token_is_chosen(folder, token))
+    check_exposure(
+        settings, token_is_set=token_is_chosen(folder, token) or has_shared_tokens(settings)
+    )
     held = folder.hold()
     try:
         access = Access(folder, token)
@@ -117,10 +122,58 @@ def serve(settings: Settings, sources: SettingSources) -> int:
         with _bound(settings) as sockets:
             become_subreaper()
             crowd = Crowd.within(descriptors)
-            asyncio.run(_run(settings, sources, held, access, sockets, crowd))
+            running = functools.partial(_run, settings, sources, held, access, sockets, crowd)
+            asyncio.run(_until_stopped(running))
     finally:
         held.release()
     return 0
+
+
+def work(settings: Settings, sources: SettingSources) -> int:
+    """Work until somebody stops it, without pages and without a port: runs are started and watched
+    through the servers of the same database."""
+    share_one_heap()
+    raise_descriptor_limit()
+    held = DataFolder(settings.data).hold()
+    try:
+        access = Access(held.folder, take_token_from_environment(os.environ))
+        _write_logs(Redactor((access.token,)))
+        become_subreaper()
+        asyncio.run(_until_stopped(functools.partial(_work, settings, sources, held, access)))
+    finally:
+        held.release()
+    return 0
+
+
+async def _until_stopped(work: Callable[[asyncio.Event], Coroutine[Any, Any, None]]) -> None:
+    """Whoever is told to stop does so, also while the database is away."""
+    stopping = asyncio.Event()
+    _hear_signals(stopping)
+    wait_for_nothing_after(stopping)
+    try:
+        await work(stopping)
+    except StoreAway:
+        if not stopping.is_set():
+            raise
+
+
+async def _work(
+    settings: Settings,
+    sources: SettingSources,
+    held: HeldFolder,
+    access: Access,
+    stopping: asyncio.Event,
+) -> None:
+    opened = opened_services(settings, held.folder, access, "", stopping.set, sources)
+    async with opened as services, Background("worker") as background:
+        _write_logs(services.sessions.redactor)
+        _warn_of_open_processes()
+        print("This worker is ready.", flush=True)  # noqa: T201 - what it says when it is
+        loading = background.start(asyncio.to_thread(_load_the_rest), "loading")
+        await stopping.wait()
+        await services.audit.stopped()
+        await _end_work(services)
+        await asyncio.wait({loading})
 
 
 def _warn_of_open_processes() -> None:
@@ -199,9 +252,8 @@ async def _run(
     access: Access,
     sockets: list[socket.socket],
     crowd: Crowd,
+    stopping: asyncio.Event,
 ) -> None:
-    stopping = asyncio.Event()
-    _hear_signals(stopping)
     port = sockets[0].getsockname()[1]
     scheme = "https" if settings.tls_certificate else "http"
     url = f"{scheme}://localhost:{port}"
@@ -216,7 +268,7 @@ async def _run(
             _warn_of_open_processes()
             _warn_of_unknown_tuning()
             held.announce(ServerNote(os.getpid(), url, now_ms()))
-            _greet(url, access, settings)
+            await _greet(url, access, settings)
             loading = background.start(asyncio.to_thread(_load_the_rest), "loading")
             await _first(stopping, serving)
             await services.audit.stopped()
@@ -277,11 +329,11 @@ def _server(services: Services, settings: Settings, port: int, crowd: Crowd) -> 
     return PortalServer(config)
 
 
-def _greet(url: str, access: Access, settings: Settings) -> None:
+async def _greet(url: str, access: Access, settings: Settings) -> None:
     """First the address to open, then seed 001's two."""
     opening = f"Open this in a browser: {url}/"
     if not settings.no_token:
-        code = access.new_code(OWNER)
+        code = await access.make_code(OWNER)
         opening = f"Open this once to sign in: {one_time_address(url, code)}"
     lines = (opening, url, f"{url}/api/stop")
     print("\n".join(lines), flush=True)  # noqa: T201 - what a server says when it is ready
@@ -289,9 +341,14 @@ def _greet(url: str, access: Access, settings: Settings) -> None:
 
 async def _end(services: Services, server: PortalServer) -> None:
     """Sessions say that they end while people still watch; then streams end, then answers."""
+    await _end_work(services)
+    services.log.end_followers()
+    server.should_exit = True
+
+
+async def _end_work(services: Services) -> None:
+    await services.runs.drain()
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(_SESSIONS_SECONDS):
             await services.runs.close()
             await services.sessions.stop()
-    services.log.end_followers()
-    server.should_exit = True

@@ -17,6 +17,7 @@ _FILES: Final = "It controls where conversations are written."
 _WALLS: Final = "It controls what holds agents back."
 _TABLE: Final = "It is a table of the file."
 _TRACES: Final = "It controls where traces are sent, with a secret stored elsewhere."
+_MACHINES: Final = "It controls how several machines work together."
 _AT_START: Final = "It is read only when the server starts."
 
 
@@ -184,6 +185,35 @@ SETTING_FACTS: Final[Mapping[str, SettingFacts]] = {
         *("list",),
         fixed=_TABLE,
     ),
+    "extensions.enabled": SettingFacts(
+        "Run extensions that somebody has trusted.", "switch", "new_sessions"
+    ),
+    "extensions.agents": SettingFacts(
+        "Agents in chats have tools to write extensions and to reload them.",
+        *("switch", "new_sessions"),
+    ),
+    "extensions.in_tasks": SettingFacts(
+        "Agents of tasks have these tools, too. Extensions run in tasks in any case.",
+        *("switch", "new_sessions"),
+    ),
+    "extensions.required": SettingFacts(
+        "Extensions that must run: while one of them does not, every tool is refused.",
+        "list",
+        fixed=_WALLS,
+    ),
+    "extensions.on_host": SettingFacts(
+        "Extensions of the user that run outside the cage of a caged session.",
+        "list",
+        fixed=_WALLS,
+    ),
+    "extensions.hook_seconds": SettingFacts(
+        "How long a hook of an extension may take. Before a tool, a late one counts as a no.",
+        *("number", "new_sessions"),
+    ),
+    "extensions.most": SettingFacts(
+        "Maximum number of extensions that run at the same time, in all sessions together.",
+        *("number", "new_sessions"),
+    ),
     "max_body_bytes": SettingFacts("Maximum size of a request, in bytes.", "number"),
     "loop_detection.enabled": _loops("Stop an agent that repeats itself.", "switch"),
     "loop_detection.history": _loops("How many tool calls of a turn are compared."),
@@ -291,6 +321,46 @@ SETTING_FACTS: Final[Mapping[str, SettingFacts]] = {
     ),
     "webhook_private": SettingFacts(
         "Allow webhooks to private addresses.", "switch", fixed=_NOTICES
+    ),
+    "database": SettingFacts(
+        "The PostgreSQL that several machines share, or AIRBOSS_DATABASE. Empty: a file in the "
+        "data folder. Its address is not shown.",
+        fixed=_MACHINES,
+        option="--database",
+    ),
+    "name": SettingFacts(
+        "What this server is called among several machines. Empty: the name of its host.",
+        fixed=_MACHINES,
+    ),
+    "shared_roots": SettingFacts(
+        "Folders that are the same on several machines. Runs in them go on elsewhere when this "
+        "machine is lost.",
+        "list",
+        fixed=_MACHINES,
+        option="--shared-root",
+    ),
+    "labels": SettingFacts(
+        "What this machine has, such as gpu: runs that want a label go where it is.",
+        "list",
+        fixed=_MACHINES,
+        option="--label",
+    ),
+    "drain_seconds": SettingFacts(
+        "Told to stop, this server lets its tasks end for this many seconds.",
+        "number",
+        fixed=_MACHINES,
+    ),
+    "work": SettingFacts(
+        "Work on runs and chats. Off: this server accepts and shows them, other machines work.",
+        "switch",
+        fixed=_MACHINES,
+        option="--no-work",
+    ),
+    "lease_seconds": SettingFacts(
+        "A machine that is not heard of for this many seconds is lost, and its runs go on "
+        "elsewhere. Use more than twice the time that your database's failover takes.",
+        "number",
+        fixed=_MACHINES,
     ),
     "telemetry.endpoint": SettingFacts(
         "The OpenTelemetry collector that gets traces. Empty: none are sent. Only the host is "

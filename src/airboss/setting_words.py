@@ -1,9 +1,12 @@
 """Kinds of values that several settings have."""
 
 import shlex
-from typing import Annotated, TypeAlias
+from typing import Annotated, Final, TypeAlias
 
 from pydantic import BeforeValidator, Field
+
+# What a kept secret is called: long enough for what we call those of accounts and providers.
+KEPT_NAME: Final = r"^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$"
 
 
 def _in_words(command: object) -> object:

@@ -25,7 +25,15 @@ from pydantic import (
 from airboss.account_settings import Account
 from airboss.cage_settings import CageProfile, CageUse
 from airboss.errors import SettingsInvalid
+from airboss.extension_settings import NO_EXTENSION_SETTINGS, ExtensionSettings
 from airboss.keys import PartName
+from airboss.machine_settings import (
+    MOST_LABELS,
+    Label,
+    database_address,
+    database_from,
+    shown_database,
+)
 from airboss.provider_settings import Provider
 from airboss.runtime_settings import must_go_together, runtime_address
 from airboss.session_keys import NOTHING_SET, ServerKeys, SessionSettings, ToolKeys
@@ -155,6 +163,8 @@ class Settings(_Frozen):
     loop_detection: LoopDetection = LoopDetection()
     # What every session is given beside its model: an entry, a task or a request may say otherwise.
     session: SessionSettings = NOTHING_SET
+    # Whether extensions run, and what agents may do with them.
+    extensions: ExtensionSettings = NO_EXTENSION_SETTINGS
     # The largest request body, and the largest prompt inside one.
     max_body_bytes: int = Field(default=4 * 1024 * 1024, gt=0)
     # Of a tool's output, a message or reasoning so much is kept: a head, a tail, and a mark that
@@ -181,6 +191,22 @@ class Settings(_Frozen):
     webhook_secret_file: FullPath | None = None
     # Else an address could make us knock at doors inside this network.
     webhook_private: bool = False
+    # A PostgreSQL that several machines share; without it a file in the data folder.
+    database: Annotated[str, AfterValidator(database_address)] | None = Field(
+        default_factory=database_from, repr=False
+    )
+    # Of several machines: what people call this one; else its host's name.
+    name: str = Field(default="", max_length=64, pattern=r"^[\w.-]*$")
+    # Folders that are the same on all of them: runs in these go on elsewhere.
+    shared_roots: tuple[FullPath, ...] = ()
+    # What this machine has that some runs want.
+    labels: Annotated[tuple[Label, ...], Field(max_length=MOST_LABELS)] = ()
+    # Told to stop, a worker lets its tasks end for so long; others go on with the rest.
+    drain_seconds: float = Field(default=30.0, ge=0, le=3600)
+    # Whether this server works on runs and chats itself, or leaves all of them to other machines.
+    work: bool = True
+    # A worker that is not heard of for so long is lost. More than twice your database's failover.
+    lease_seconds: float = Field(default=20.0, ge=3, le=300)
     # Where traces of runs, tasks, turns and tools are sent. Off without an endpoint.
     telemetry: Telemetry = NO_TELEMETRY
 
@@ -244,6 +270,8 @@ def shown_settings(settings: Settings, *, only_set: bool = False) -> dict[str, A
         said["webhook_url"] = f"{parts.scheme}://{parts.netloc}/…"
     if settings.notify_command:
         said["notify_command"] = [settings.notify_command[0], "…"]
+    if settings.database:
+        said["database"] = shown_database(settings.database)
     _show_session(settings, said)
     if "cages" in said:
         said["cages"] = list(settings.cages)

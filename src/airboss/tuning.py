@@ -14,7 +14,8 @@ from typing import Any, Final
 VARIABLE: Final = "AIRBOSS_NO_TUNING"
 ALL: Final = "all"
 PARTS: Final[Mapping[str, str]] = {
-    "lean-sdk": "The SDK's generated data classes are made without `__eq__` and `__repr__`.",
+    "lean-sdk": "The SDK's generated data classes are made without `__eq__` and `__repr__`, and "
+    "without what describes their fields.",
     "one-heap": "glibc has one heap for all threads (`mallopt`).",
     "give-back": "Memory that loading the SDK needed is given back (`malloc_trim`).",
     "freeze": "What stays for good is not looked through for garbage (`gc.freeze`), nor is an "

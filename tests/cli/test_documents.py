@@ -23,6 +23,12 @@ _COMMAND = re.compile(r"(?:^|[|&] ?|\$ |=\S* |bin/) *(airboss [a-z-][^\n|&;<>]*)
 _INLINE = re.compile(r"`(airboss [^`\n]+)`")
 
 
+@pytest.fixture(autouse=True)
+def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Where `--install-completion` of a page writes."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+
+
 def commands_of(page: str) -> set[str]:
     fences = _FENCE.findall(page)
     rest = _FENCE.sub("", page)
@@ -38,7 +44,9 @@ def wrong_with(line: str) -> str | None:
     command = ALL
     while isinstance(command, TyperGroup) and words and words[0] in command.commands:
         command = command.commands[words.pop(0)]
-    if isinstance(command, TyperGroup) and words and not words[0].startswith("-"):
+    if isinstance(command, TyperGroup) and not words:
+        return None  # it shows its help
+    if isinstance(command, TyperGroup) and not words[0].startswith("-"):
         return f"there is no command {words[0]}"
     try:
         command.make_context("airboss", [*words])

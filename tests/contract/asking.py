@@ -24,6 +24,10 @@ rules:
     steps:
       - call: {tool: bash, arguments: {command: "touch {cwd}/made.txt", description: "make it"}}
       - say: "Done."
+  - when: "reload them"
+    steps:
+      - call: {tool: extensions_reload, arguments: {}}
+      - say: "Done."
   - when: "write it"
     steps:
       - call: {tool: create, arguments: {path: "{cwd}/hello.txt", file_text: "hi \e[31mred"}}

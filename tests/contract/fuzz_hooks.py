@@ -26,9 +26,15 @@ _WANTED: Final = {
     "decide": "approval",
     "answer": "question",
     "decline": "question",
+    "show_extension": "extension",
+    "switch_extension": "extension",
 }
 # The same of parameters behind the path.
-_ASKED_WITH: Final = {"compare_two_runs": {"a": "ended run", "b": "failed run"}}
+_ASKED_WITH: Final = {
+    "compare_two_runs": {"a": "ended run", "b": "failed run"},
+    "list_extensions": {"cwd": "cwd"},
+    "show_extension": {"cwd": "cwd"},
+}
 # These end what they are asked about: each takes one that nothing else needs, while there are any.
 _ENDING: Final = {
     *("delete_session", "delete_run", "delete_task_run", "remove_rule"),
@@ -44,6 +50,8 @@ def before_call(
         return  # what is wrong on purpose stays as it is
     operation = _name_of(case)
     for name, value in case.path_parameters.items():
+        if name == "scope":  # one of two, and both are there
+            continue
         is_task = case.path.startswith("/api/v1/task-runs")
         known = _NAMES.get(_WANTED.get(operation, "task_run" if is_task else name), [])
         # Of what can be done once for each, there are too few tries to leave any to chance.

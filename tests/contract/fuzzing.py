@@ -67,6 +67,7 @@ HARD_TO_REACH: Final = {
     "change_queued": "nothing waits in the queue",
     "drop_queued": "nothing waits in the queue",
     "resume_session": "only what was interrupted goes on",
+    "move_run": "there is one machine",
     "abort_turn": "the session may be closed",
     "ask_aside": "the session may be closed",
     "send_prompt": "the session may be closed",
@@ -116,6 +117,11 @@ def furnished_portal(folder: Path) -> Generator[tuple[Portal, Path]]:
     entry.write_text(json.dumps(entry_of({"job": seq(ref("yes")), "bad": ref("no")})), "utf-8")
     options = ("--permissions", "ask", "--entry", str(entry))
     portal = Portal(folder, options, JOBS.replace("rules:", f"rules:\n{_rules_of(ASKING)}", 1))
+    # New extensions of the user are written there, and not into the home of whoever tests.
+    portal.extra_environ["COPILOT_HOME"] = str(folder / "copilot")
+    for root in (portal.work / ".github", folder / "copilot"):
+        (root / "extensions/guard").mkdir(parents=True)
+        (root / "extensions/guard/extension.py").write_text("# nothing yet\n", "utf-8")
     portal.start()
     try:
         names = folder / "names.json"
@@ -174,6 +180,7 @@ async def _furnish(portal: Portal) -> dict[str, list[str]]:
         "question": questions,
         "rule": rules,
         "sign_in": [one["id"] for one in listed],
+        "extension": ["guard"],
         "job": ["job"],
         "task": ["yes"],
         "cwd": [str(portal.work)],

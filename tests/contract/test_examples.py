@@ -166,7 +166,9 @@ def all_commands(name: str) -> list[Command]:
 def test_there_are_six_and_the_page_lists_them() -> None:
     assert set(NAMES) == PROJECTS.keys()
     page = (EXAMPLES / "README.md").read_text("utf-8")
-    assert sorted(re.findall(r"\]\(([\w-]+)/README\.md\)", page)) == sorted([*NAMES, "hooks"])
+    assert sorted(re.findall(r"\]\(([\w-]+)/README\.md\)", page)) == sorted(
+        [*NAMES, "extensions", "hooks"]
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -447,7 +447,7 @@ async def test_whoever_waits_is_told_of_the_stop_at_once(tasker: TaskGuest) -> N
     began = time.monotonic()
     assert await tasker.task_stop(run) == {"result": "Closed"}
     assert await waiting == CLOSED
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 10  # tests/crash has the two seconds
 
 
 async def test_a_task_on_a_persons_session_cannot_be_stopped(tasker: TaskGuest) -> None:

@@ -389,6 +389,7 @@ async def test_what_changed_since_it_was_looked_at_is_not_trusted(guest: Guest) 
         "kind": "file",
         "digest": sha256(b"entry = 1").hexdigest(),
         "files": [{"path": str(file), "digest": seen["digest"], "bytes": 9, "text": "entry = 1"}],
+        "extensions": [],
     }
     around = await looked(guest, folder)
     assert (around["kind"], around["files"]) == ("folder", seen["files"])

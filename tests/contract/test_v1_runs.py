@@ -102,6 +102,10 @@ async def test_a_run_starts_and_its_place_is_told(guest: JobGuest) -> None:
         "ending": None,
         "trusted": False,
         "cage": None,
+        "caged": "no",
+        "machine": None,
+        "moved": None,
+        "labels": [],
         "redo": [],
         "reason": None,
         "ended_at": None,
@@ -348,7 +352,7 @@ async def test_a_run_is_stopped_with_its_agents_and_twice_is_as_good_as_once(
     await guest.at_work(run)
     began = time.monotonic()
     view = await guest.do_run(run, "stop")
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 10  # tests/crash has the two seconds
     assert (view["state"], view["reason"]) == ("canceled", "Stopped by owner.")
     assert await guest.open_sessions() == []
     assert await guest.do_run(run, "stop") == view

@@ -68,6 +68,7 @@ async def test_a_session_starts_and_its_place_is_told(guest: Guest) -> None:
         "items": [],
         "asking": None,
         "account": None,
+        "machine": None,
         "cage_profile": None,
         "cage": None,
         "egress": None,

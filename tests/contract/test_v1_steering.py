@@ -291,7 +291,7 @@ async def test_a_question_before_any_request_is_refused_at_once(guest: Guest) ->
     session = await guest.open()
     began = time.monotonic()
     told = await call(guest, "POST", f"{session}/asides", {"question": "number 1"})
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 10
     assert told[0] == 409
     assert told[1] == (
         "This session has no history yet to answer from. "

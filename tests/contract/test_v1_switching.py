@@ -83,6 +83,8 @@ async def test_narrower_permissions_hold_from_the_next_turn_on_and_wider_ones_ne
     assert (decided["allowed"], decided["by"]) == (False, "policy read-only")
     widened = await approved.http.patch(path, json={"permissions": "ask"}, headers=bearer)
     assert (widened.status_code, widened.json()["code"]) == (403, "role_needed")
+    copied = await approved.http.post(f"{path}/fork", json={"permissions": "ask"}, headers=bearer)
+    assert (copied.status_code, copied.json()["code"]) == (403, "role_needed")
     assert (await change(approved, session, permissions="approve-all"))[0] == 200
     events = await approved.turn(session, "write it")
     assert all(decided["allowed"] for decided in of_kind("permission.decided", events))

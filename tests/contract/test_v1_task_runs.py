@@ -424,7 +424,7 @@ async def test_a_run_is_stopped_with_its_agents_and_twice_is_as_good_as_once(
     session = await tasker.under_way(run)
     began = time.monotonic()
     view = await tasker.stop_run(run)
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 10  # tests/crash has the two seconds
     assert (view["state"], view["reason"]) == ("canceled", "Stopped by owner.")
     assert "decisions" not in view
     assert (await tasker.show(session))["state"] == "closed"

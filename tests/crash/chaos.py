@@ -1,5 +1,7 @@
 """The chaos trial: a random job on a real server that is killed at random moments, and so is its
-agent runtime. `python -m tests.crash.chaos --trials 200` runs many and writes bench/CHAOS.md."""
+agent runtime. `python -m tests.crash.chaos --trials 200` runs many and writes bench/CHAOS.md; with
+`--caged` every agent works in a cage, whose outer process is killed as well; with `--machines`
+many machines work on one database."""
 
 import argparse
 import asyncio
@@ -18,21 +20,28 @@ from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 import httpx2
+import psutil
 
-from airboss.engine.durable import FILE
 from airboss.engine.ledger import EngineLedger
+from airboss.engine.local_file import FILE, LocalFile
 from airboss.store.folder import DataFolder
+from tests.crash.chaos_cages import caged_runtimes, groups_left, outer_processes, uncaged
 from tests.crash.chaos_checks import Evidence, Finding, check, read_lines
+from tests.crash.chaos_machines import AT_ONCE, LEASE, MachineTally, play_all, words_of
+from tests.crash.chaos_page import rewritten
 from tests.crash.chaos_tree import JOB, Tree
 from tests.crash.chaos_watch import RUN, Watch, all_sessions, read_all
 from tests.crash.marks import left_of, soon
 from tests.nursery import close_the_nursery
 from tests.portal import Portal
 
-Target: TypeAlias = Literal["server", "runtime", "both"]
+Target: TypeAlias = Literal["server", "runtime", "both", "outer"]
 
 TABLE: Final = Path(__file__).parents[2] / "bench" / "CHAOS.md"
 MOST_KILLS: Final = 10
+# What is killed, as often as it stands here.
+FREE: Final[tuple[Target, ...]] = ("server", "server", "runtime", "both")
+CAGED: Final[tuple[Target, ...]] = ("server", "server", "runtime", "both", "outer", "outer")
 # A prompt may crash four times: the fifth fails its task, and that is no fault. An end of the
 # server costs nothing.
 _MOST_RUNTIMES: Final = 4
@@ -56,9 +65,15 @@ class Trial:
     portal: Portal
     watch: Watch
     run: str = ""
+    chance: random.Random = field(init=False)
     kills: Counter[str] = field(default_factory=Counter[str])
     resumed: list[tuple[Target, float]] = field(default_factory=list[tuple[Target, float]])
     findings: list[Finding] = field(default_factory=list[Finding])
+    # The servers that were killed.
+    killed: list[int] = field(default_factory=list[int])
+
+    def __post_init__(self) -> None:
+        self.chance = random.Random(f"trial {self.tree.seed}")  # noqa: S311
 
     async def accept(self) -> str:
         """The same request until it is answered: it is one run."""
@@ -77,11 +92,21 @@ class Trial:
     async def kill(self, what: Target) -> None:
         """Whoever is killed, a server runs afterwards."""
         self.kills[what] += 1
-        if what != "server":
+        if self.tree.caged and what != "server":
+            await asyncio.to_thread(self._kill_in_cage, what)
+        elif what != "server":
             await self._kill_runtime()
-        if what != "runtime":
+        if what in ("server", "both"):
+            self.killed.append(self.portal.pid)
             await asyncio.to_thread(self.portal.kill)
             await self.start()
+
+    def _kill_in_cage(self, what: Target) -> None:
+        """One of those that are there, in whatever it is about to do."""
+        find = outer_processes if what == "outer" else caged_runtimes
+        if found := find(self.portal.pid):
+            with contextlib.suppress(psutil.NoSuchProcess):
+                self.chance.choice(found).kill()
 
     async def _kill_runtime(self) -> None:
         status = (await self.watch.client.get("/api/v1/status")).json()
@@ -112,6 +137,8 @@ class Trial:
             self.findings.append(Finding("left", f"these streams have no end: {open_}"))
         found = await self._evidence()
         self.findings += check(found, outcome)
+        if self.tree.caged:
+            self.findings += uncaged(found.sessions)
         names = [str(view["id"]) for view in found.sessions]
         await self.watch.close()
         await asyncio.to_thread(self.portal.stop)
@@ -137,9 +164,9 @@ class Trial:
             left.append(Finding("left", f"processes: {left_of(self.portal, *sessions)}"))
         if DataFolder(self.portal.data).is_locked():
             left.append(Finding("left", "the folder's lock"))
-        if EngineLedger(self.portal.data / FILE).has_open():
+        if EngineLedger(LocalFile(self.portal.data / FILE)).has_open():
             left.append(Finding("left", "a workflow is open in the engine's file"))
-        return left
+        return left + groups_left(self.killed, self.portal.pid)
 
 
 MakePortal: TypeAlias = Callable[[Path, tuple[str, ...], str], Portal]
@@ -150,17 +177,19 @@ def make_trial(folder: Path, tree: Tree, make: MakePortal) -> Trial:
     entry = folder / "entry.json"
     entry.write_text(tree.entry, encoding="utf-8")
     places = str(1 + tree.seed % 4)
-    given = ("--permissions", "approve-all", "--entry", str(entry), "--max-tasks", places)
+    # Nobody is there to be asked: a caged job on such a server goes on all the same.
+    policy = "ask" if tree.caged else "approve-all"
+    given = ("--permissions", policy, "--entry", str(entry), "--max-tasks", places)
     portal = make(folder, given, tree.script)
     return Trial(tree, portal, Watch(portal))
 
 
-def planned_kills(seed: int, most: int = MOST_KILLS) -> list[Kill]:
+def planned_kills(seed: int, most: int = MOST_KILLS, *, caged: bool = False) -> list[Kill]:
     chance = random.Random(f"kills {seed}")  # noqa: S311
     kills: list[Kill] = []
     runtimes = 0
     for _ in range(chance.randint(min(2, most), most)):
-        what: Target = chance.choice(("server", "server", "runtime", "both"))
+        what: Target = chance.choice(CAGED if caged else FREE)
         if what != "server":
             runtimes += 1
         if runtimes > _MOST_RUNTIMES:
@@ -171,12 +200,14 @@ def planned_kills(seed: int, most: int = MOST_KILLS) -> list[Kill]:
     return kills
 
 
-async def run_trial(folder: Path, seed: int, make: MakePortal, most: int = MOST_KILLS) -> Trial:
-    trial = make_trial(folder, Tree(seed), make)
+async def run_trial(
+    folder: Path, seed: int, make: MakePortal, most: int = MOST_KILLS, *, caged: bool = False
+) -> Trial:
+    trial = make_trial(folder, Tree(seed, caged=caged), make)
     try:
         await trial.start()
         await trial.accept()
-        await trial.disturb(planned_kills(seed, most))
+        await trial.disturb(planned_kills(seed, most, caged=caged))
         await trial.conclude()
     except (AssertionError, httpx2.HTTPError, OSError) as error:
         trial.findings.append(Finding("wrong", f"the trial broke off: {error!r}"))
@@ -195,8 +226,12 @@ class Tally:
 
     trials: list[Trial] = field(default_factory=list[Trial])
 
+    @property
+    def findings(self) -> list[Finding]:
+        return [finding for trial in self.trials for finding in trial.findings]
+
     def count(self, kind: str) -> int:
-        return sum(finding.kind == kind for trial in self.trials for finding in trial.findings)
+        return sum(finding.kind == kind for finding in self.findings)
 
     def table(self) -> str:
         kills = sum((trial.kills for trial in self.trials), Counter[str]())
@@ -213,6 +248,8 @@ class Tally:
             ("time to resume behind the end of the server", self._resumed("server", "both")),
             ("time to resume behind the end of the runtime", self._resumed("runtime")),
         ]
+        if kills["outer"]:
+            rows.append(("time to resume behind the end of the cage", self._resumed("outer")))
         body = "\n".join(f"| {name} | {found} |" for name, found in rows)
         return f"| measured | found |\n| --- | --- |\n{body}\n"
 
@@ -225,18 +262,29 @@ class Tally:
 
 
 def _counted(kills: Counter[str]) -> str:
-    words = {"server": "of the server", "runtime": "of the runtime", "both": "of both"}
-    return ", ".join(f"{kills[what]} {words[what]}" for what in words)
+    words = {
+        "server": "of the server",
+        "runtime": "of the runtime",
+        "both": "of both",
+        "outer": "of a cage's outer process",
+    }
+    return ", ".join(f"{kills[what]} {words[what]}" for what in words if kills[what])
 
 
-def _page(tally: Tally, *, first: int, cold: bool) -> str:
-    how = "each server a new process" if cold else "servers forked with their imports done"
-    last = first + len(tally.trials) - 1
-    return f"""# What kills cost
+def _words(tally: Tally, asked: argparse.Namespace) -> str:
+    how = "each server a new process" if asked.cold else "servers forked with their imports done"
+    last = asked.seed + len(tally.trials) - 1
+    if asked.caged:
+        return f"""\
+Written by `make chaos ARGS=--caged`: the same with `permissions: caged`, on a server whose own
+policy is `ask`. Here the outer process of a cage is killed as well, and the runtime is that of one
+of the open cages. These are the seeds {asked.seed} to {last}, {how}.
 
+{tally.table()}"""
+    return f"""\
 Written by `make chaos`: random jobs on the real runtime in front of a scripted model. The server,
 the runtime or both get `kill -9` at random moments, up to {MOST_KILLS} times a run. A trial's seed
-makes its tree, its script and its moments; these are the seeds {first} to {last}, {how}.
+makes its tree, its script and its moments; these are the seeds {asked.seed} to {last}, {how}.
 The time to resume goes from the kill to the first request that an agent gets again.
 
 {tally.table()}"""
@@ -251,7 +299,7 @@ async def _many(asked: argparse.Namespace, tally: Tally, root: Path) -> None:
 
     async def work() -> None:
         for seed in seeds:
-            trial = await run_trial(root / str(seed), seed, make, asked.kills)
+            trial = await run_trial(*(root / str(seed), seed, make, asked.kills), caged=asked.caged)
             tally.trials.append(trial)
             took = time.monotonic() - began
             state = "; ".join(f"{one.kind}: {one.words}" for one in trial.findings) or "as it must"
@@ -272,21 +320,36 @@ def main() -> int:
     parser.add_argument("--trials", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1, help="of the first trial")
     parser.add_argument("--kills", type=int, default=MOST_KILLS, help="at most, in one run")
-    parser.add_argument("--at-once", type=int, default=1, help="trials beside each other")
+    parser.add_argument("--at-once", type=int, help="trials beside each other")
+    parser.add_argument("--caged", action="store_true", help="every agent works in a cage")
+    parser.add_argument("--machines", action="store_true", help="many machines on one PostgreSQL")
+    parser.add_argument("--lease", type=float, default=LEASE, help="of the machines, in seconds")
+    parser.add_argument("--without-fence", action="store_true", help="it must find something then")
     parser.add_argument("--cold", action="store_true", help="every server imports for itself")
     parser.add_argument("--keep", type=Path, help="a folder for what the trials leave")
     parser.add_argument("--no-table", action="store_true", help="do not write bench/CHAOS.md")
     asked = parser.parse_args()
-    tally = Tally()
+    asked.at_once = asked.at_once or (AT_ONCE if asked.machines else 1)
+    tally = MachineTally() if asked.machines else Tally()
     # Whoever has seen enough gets the table of what was tried.
     interrupted = contextlib.suppress(KeyboardInterrupt)
     with tempfile.TemporaryDirectory(prefix="chaos-") as made, interrupted:
-        asyncio.run(_many(asked, tally, asked.keep or Path(made)))
-    page = _page(tally, first=asked.seed, cold=asked.cold)
+        root = asked.keep or Path(made)
+        if isinstance(tally, MachineTally):
+            asyncio.run(play_all(asked, tally, root))
+        else:
+            asyncio.run(_many(asked, tally, root))
     sys.stdout.write(f"\n{tally.table()}")
     if not asked.no_table:
-        TABLE.write_text(page, encoding="utf-8")
-    return int(any(trial.findings for trial in tally.trials))
+        before = TABLE.read_text("utf-8") if TABLE.exists() else ""
+        TABLE.write_text(rewritten(before, *_section(tally, asked)), encoding="utf-8")
+    return int(bool(tally.findings))
+
+
+def _section(tally: Tally | MachineTally, asked: argparse.Namespace) -> tuple[str, str]:
+    if isinstance(tally, MachineTally):
+        return "without" if asked.without_fence else "machines", words_of(tally, asked)
+    return "caged" if asked.caged else "free", _words(tally, asked)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,8 @@ LATE_MS: Final = 5
 
 
 class Finding(NamedTuple):
-    """`kind` is the column of the table: lost, repeated, wrong, late or left."""
+    """`kind` is the column of the table: lost, repeated, wrong, late or left; with many machines
+    also former, viewer or command."""
 
     kind: str
     words: str
@@ -72,7 +73,7 @@ def read_lines(file: Path) -> list[Line]:
 
 def check(found: Evidence, outcome: str | None = None) -> list[Finding]:
     """Nothing where all is as it must be. A run that somebody stopped ends with `outcome`."""
-    findings = [*_streams(found), *_attempts(found), *_waits(found), *_left(found)]
+    findings = [*compare_streams(found), *_attempts(found), *_waits(found), *_left(found)]
     if outcome is None:
         return [*findings, *_outcome(found)]
     wrong = Finding("wrong", f"the run {found.state} instead of {outcome}")
@@ -99,7 +100,7 @@ def _outcome(found: Evidence) -> Iterator[Finding]:
                 yield Finding("repeated", f"{path}: {count} times {kind}")
 
 
-def _streams(found: Evidence) -> Iterator[Finding]:
+def compare_streams(found: Evidence) -> Iterator[Finding]:
     """No gap, no repetition, and whoever followed has seen what is stored."""
     for name, events in found.stored.items():
         followed = found.followed[name]

@@ -56,6 +56,10 @@ class Tree:
     # The tasks that it has, where chance is not asked.
     chosen: tuple[str, ...] = ()
     at_once: bool = False
+    # Its agents work in cages.
+    caged: bool = False
+    # Where several jobs are in one entry: what its own name and those of its tasks begin with.
+    prefix: str = ""
     chance: random.Random = field(init=False)
     tasks: dict[str, Any] = field(default_factory=dict[str, Any])
     rules: list[Any] = field(default_factory=list[Any])
@@ -77,15 +81,19 @@ class Tree:
                 return
 
     @classmethod
-    def of(cls, *kinds: str, at_once: bool = False) -> "Tree":
+    def of(cls, *kinds: str, at_once: bool = False, caged: bool = False) -> "Tree":
         """These kinds of tasks, slow enough to be killed in the middle."""
-        return cls(0, kinds, at_once)
+        return cls(0, kinds, at_once, caged)
 
     def _chosen(self) -> Any:
         for number, kind in enumerate(self.chosen):
-            self._make(f"t{number}", kind)
+            self._make(f"{self.prefix}t{number}", kind)
         refs = [_ref(name) for name in self.tasks]
         return par(*refs) if self.at_once else seq(*refs)
+
+    @property
+    def job(self) -> str:
+        return f"{self.prefix}{JOB}"
 
     @property
     def script(self) -> str:
@@ -94,10 +102,11 @@ class Tree:
 
     def _entry(self, work: Any) -> dict[str, Any]:
         return {
+            **({"permissions": "caged"} if self.caged else {}),
             "models": {"driving": "driver", "second": "other"},
             "promptVariables": {},
             "tasks": self.tasks,
-            "jobs": {JOB: {"work": work}},
+            "jobs": {self.job: {"work": work}},
             "grid": [],
         }
 
@@ -140,13 +149,13 @@ class Tree:
         """A new one, or one that is there already: the same task at two places is two works."""
         if self.tasks and self.chance.random() < 0.1:
             return _ref(self.chance.choice([*self.tasks]))
-        name = f"t{len(self.tasks)}"
+        name = f"{self.prefix}t{len(self.tasks)}"
         self._make(name, self.chance.choices([*_KINDS], weights)[0])
         return _ref(name)
 
     def _after(self, ref: Any) -> Any:
         """One that succeeds where that one ended last before it."""
-        name = f"t{len(self.tasks)}"
+        name = f"{self.prefix}t{len(self.tasks)}"
         self._make(name, "plain")
         self.after[name] = ref["taskId"]
         self.tasks[name]["availability"] = {"previousTasks": [ref["taskId"]]}
@@ -205,7 +214,7 @@ class Tree:
         assert checked.entry is not None, checked
         works: dict[str, bool] = {}
         try:
-            walked = self._walked(walk(checked.entry.jobs[JOB].work), works)
+            walked = self._walked(walk(checked.entry.jobs[self.job].work), works)
         except (_TooLongError, _UnaskedError):
             return None
         return Outcome(walked.succeeded, works)

@@ -12,6 +12,7 @@ from random import Random
 from typing import Any
 
 from airboss.engine.durable import Engine
+from airboss.engine.local_file import FILE, LocalFile
 from airboss.entry.document import Work
 from tests.engine.workshop import Diary, Workshop, random_work
 
@@ -38,7 +39,7 @@ def work_of(seed: int) -> Work:
 async def live(folder: Path, seed: int) -> None:
     works = {"run_1": work_of(seed)}
     shop = Workshop(SayingDiary(folder / "diary.sqlite"), works, seconds=0.05)
-    engine = Engine(folder, shop)
+    engine = Engine(LocalFile(folder / FILE), shop)
     say("begin")
     await engine.recover()
     if not await engine.known("run_1"):

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 
 import psutil
 
+from tests.pauses import pauses
 from tests.portal import Portal
 
 
@@ -64,7 +65,7 @@ def is_over(process: psutil.Process) -> bool:
 
 def soon(condition: Callable[[], object], seconds: float = 15) -> bool:
     """Whether `condition` becomes true in time."""
-    end = time.monotonic() + seconds
+    end, pause = time.monotonic() + seconds, pauses()
     while not (met := bool(condition())) and time.monotonic() < end:
-        time.sleep(0.02)
+        time.sleep(next(pause))
     return met

@@ -12,7 +12,7 @@ from typing import TypeAlias
 import httpx2
 import pytest
 
-from airboss.engine.durable import FILE
+from airboss.engine.local_file import FILE
 from tests.crash.chaos import Target, Trial, make_trial, run_trial
 from tests.crash.chaos_checks import LATE_MS
 from tests.crash.chaos_tree import Tree

@@ -3,17 +3,22 @@ model gets, whatever the settings say by then."""
 
 import asyncio
 import json
+import sys
 from collections.abc import AsyncGenerator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 
-from airboss.model.tool_table import OURS
+from airboss.model.tool_table import EXTENSIONS_MANAGE, EXTENSIONS_RELOAD, OURS
 from tests.crash.witness import show
 from tests.pauses import pauses
 from tests.portal import Portal, Process
 from tests.runtime.copilot_service import Stage, on_stage
+
+OURS_IN_TASKS = {*OURS} - {EXTENSIONS_MANAGE, EXTENSIONS_RELOAD}
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -27,17 +32,26 @@ SESSION = """
 [session]
 instructions = "off"
 tools = {{allow = ["@read", "bash"]}}
+system_message = {{append = "Say please."}}
 {provider}"""
 HOOK = """#!/bin/sh
 echo '{"additionalContext": "Mind the owl."}'
 """
 OWL = "---\nname: owl\ndescription: All about owls\n---\nThe owl has three eyes.\n"
+TRICKS = str(Path(__file__).parents[1] / "servers" / "tricks.py")
+REPLACED = {"replace": "Only this."}
 KEYS: dict[str, Any] = {
     "reasoningEffort": "high",
     "systemMessage": {"sections": {"tone": {"replace": "Be terse."}}},
-    "tools": {"allow": ["view", "edit", "skill"], "search": "off"},
+    "tools": {
+        "allow": ["view", "edit", "skill", "files/meta"],
+        "search": "off",
+        "github": True,
+    },
     "directories": ["../beside"],
-    "context": {"compactAt": 0.5},
+    "context": {"infinite": True, "compactAt": 0.5, "blockAt": 0.9},
+    "mcpServers": {"files": {"command": [sys.executable, TRICKS, "serve"]}},
+    "commands": {"greet": {"description": "Greets.", "prompt": "say greeting"}},
     "agents": {"reviewer": {"description": "Finds mistakes.", "prompt": "You look for mistakes."}},
     "agent": "reviewer",
     "skills": ["../skills"],
@@ -102,6 +116,7 @@ def facts(request: dict[str, Any], folder: Path) -> dict[str, Any]:
         "tools": {tool["function"]["name"] for tool in request["tools"]},
         "terse": "Be terse." in told,
         "tabs": "Use tabs." in told,
+        "please": "Say please." in told,
         "beside": str(folder / "beside") in told,
         "is reviewer": "You look for mistakes." in told,
         "has skill": "All about owls" in str(request),
@@ -116,6 +131,10 @@ async def until(met: Any, seconds: float = 30) -> None:
             await asyncio.sleep(next(pause))
 
 
+async def has_turns(client: httpx2.AsyncClient, session: str, turns: int) -> bool:
+    return (await show(client, session))["turns"] == turns
+
+
 async def test_a_session_has_all_of_it_again_and_no_more_tools(
     portal: Portal, stage: Stage, tmp_path: Path
 ) -> None:
@@ -124,30 +143,34 @@ async def test_a_session_has_all_of_it_again_and_no_more_tools(
         answer = await client.post("/api/v1/sessions", json=asked)
         assert answer.status_code == 201, answer.text
         session = answer.json()["id"]
-        await client.post(f"/api/v1/sessions/{session}/prompts", json={"text": "say hello"})
-
-        async def is_done() -> bool:
-            return (await show(client, session))["turns"] == 1
-
-        await until(is_done)
+        replaced = {"cwd": str(portal.work), "model": "house/stand-in", "systemMessage": REPLACED}
+        other = (await client.post("/api/v1/sessions", json=replaced)).json()["id"]
+        for asked_too in (other, session):
+            words = {"text": "say hello"}
+            await client.post(f"/api/v1/sessions/{asked_too}/prompts", json=words)
+            await until(partial(has_turns, client, asked_too, 1))
         before = (await client.get(f"/api/v1/sessions/{session}/setup")).json()["setup"]
     first = facts(stage.requests[-1], tmp_path)
-    assert first["tools"] == {"view", "edit", "skill", *OURS}
+    assert first["tools"] == {"view", "edit", "skill", "files-meta", *OURS}
     assert (first["is reviewer"], first["has skill"], first["is hooked"]) == (True, True, True)
     assert (first["effort"], first["terse"], first["beside"]) == ("high", True, True)
+    assert first["please"]
+    assert (before["tools"]["github"], before["context"]["block_at"]) == (True, 0.9)
     await asyncio.sleep(1)  # the runtime writes its history a moment later
     await asyncio.to_thread(portal.kill)
     write_settings(portal, PROVIDER.format(address=stage.address))  # all tools, for new ones
     await asyncio.to_thread(portal.start)
     async with portal.client() as client:
-        answer = await client.post(f"/api/v1/sessions/{session}/resume")
-        assert answer.status_code == 200, answer.text
-        await client.post(f"/api/v1/sessions/{session}/prompts", json={"text": "say hello"})
-
-        async def is_done_again() -> bool:
-            return (await show(client, session))["turns"] == 2
-
-        await until(is_done_again)
+        for resumed in (other, session):
+            answer = await client.post(f"/api/v1/sessions/{resumed}/resume")
+            assert answer.status_code == 200, answer.text
+        await client.post(f"/api/v1/sessions/{other}/prompts", json={"text": "say hello"})
+        await until(partial(has_turns, client, other, 2))
+        message = stage.requests[-1]["messages"][0]
+        assert str(message["content"]).startswith("Only this.")
+        await client.post(f"/api/v1/sessions/{session}/commands", json={"name": "greet"})
+        await until(partial(has_turns, client, session, 2))
+        assert "say greeting" in str(stage.requests[-1]["messages"][-1])
         after = (await client.get(f"/api/v1/sessions/{session}/setup")).json()["setup"]
     assert facts(stage.requests[-1], tmp_path) == first
     assert after == before
@@ -166,7 +189,7 @@ async def test_the_task_of_a_run_has_what_its_entry_says_also_behind_a_kill(
         await until(is_asked)
     first = facts(stage.requests[-1], tmp_path)
     read = {"view", "glob", "grep"}
-    assert first["tools"] == {*read, *OURS}
+    assert first["tools"] == {*read, *OURS_IN_TASKS}
     assert (first["effort"], first["tabs"], first["terse"]) == ("low", True, False)
     await asyncio.sleep(1)
     stage.requests.clear()

@@ -41,10 +41,12 @@ async def test_abort_during_an_answer_is_idle_within_a_second(portal: Portal) ->
     async with portal.client() as client:
         session = await start_session(client, portal.work)
         await ask(client, session, "wait for me")
-        await until(client, session, "message.delta")
+        shown = (await until(client, session, "message.delta"))["event"]["text"]
         events = await abort(client, session)
         [ended] = [event for event in events if event["kind"] == "message.ended"]
-        assert (ended["text"], ended["cut"]) == ("One moment. ", True)
+        assert ended["cut"]
+        assert ended["text"].startswith(shown)
+        assert "One moment. ".startswith(ended["text"])
 
 
 @pytest.mark.timed

@@ -145,7 +145,7 @@ def test_a_flood_of_marks_leaves_the_page_usable_and_is_found_in(
     found = card.locator("pre mark")
     expect(found).to_have_text("needle")
     assert is_in_view(found)
-    assert time.monotonic() - begun < 6, "it is drawn as far as it is looked at"
+    assert time.monotonic() - begun < 20, "it is drawn as far as it is looked at"
     assert card.locator(".sep").count() < 50_000
     card.get_by_role("button", name="Deny", exact=False).first.click()
     expect(person.log.locator(".call .fact.bad").first).to_contain_text("Denied")
@@ -173,7 +173,8 @@ def test_the_end_of_a_long_change_is_seen(person: Person) -> None:
 def test_a_wide_line_of_a_change_is_wrapped(person: Person) -> None:
     card = card_of(person, "write wide")
     line = card.locator(".diff li", has_text="touch PWN")
-    # Behind its colours, which come a moment later, there are spans in it.
+    # Its colours come a moment later, and draw it anew: a click in that moment may be lost.
+    expect(line.locator("span span").first).to_be_visible()
     assert is_in_view(line.locator("span").first)
     card.get_by_role("button", name="Deny", exact=False).first.click()
     person.is_idle()

@@ -23,6 +23,18 @@ rules:
           tool: bash
           arguments: {command: "curl -s http://other.example/; true", description: "work"}
       - say: "Done."
+  - steps: [{say: "Well."}]
+"""
+ENTRY = """
+models: {driving: rehearsal}
+promptVariables: {}
+tasks:
+  caged: {prompt: ["Say it."], requireUserInput: false, permissions: caged}
+  free: {prompt: ["Say it."], requireUserInput: false}
+jobs:
+  inside: {work: {kind: Ref, taskId: caged, modelOverride: {category: driving}}}
+  outside: {work: {kind: Ref, taskId: free, modelOverride: {category: driving}}}
+grid: []
 """
 SETTINGS = """
 [cages.default]
@@ -35,7 +47,9 @@ strong = pytest.mark.skipif(ability().kind != "strong", reason="no strong cage h
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Portal]:
-    portal = Portal(tmp_path, ("--permissions", "ask"), SCRIPT)
+    entry = tmp_path / "entry.yaml"
+    entry.write_text(ENTRY, encoding="utf-8")
+    portal = Portal(tmp_path, ("--permissions", "ask", "--entry", str(entry)), SCRIPT)
     read = tmp_path / "sdk"
     read.mkdir()
     portal.data.mkdir(parents=True)
@@ -101,4 +115,27 @@ def test_a_session_without_a_cage_says_so_also_on_a_phone(server: Portal, browse
     expect(panel(page)).to_contain_text("No walls are around this agent.")
     expect(panel(page)).to_contain_text(f"airboss fork {person.session} --permissions caged")
     by_day_and_by_night(page)
+    quiet.check()
+
+
+@strong
+@pytest.mark.timeout(120)
+def test_start_offers_a_cage_and_a_run_says_whether_it_has_one(
+    server: Portal, browser: Browser
+) -> None:
+    page = window(browser, server)
+    quiet = Quiet(page)
+    page.goto(f"{server.url}/")
+    page.get_by_label("Work in a cage, without asking").check()
+    by_day_and_by_night(page)
+    page.get_by_role("button", name="Start", exact=True).click()
+    page.wait_for_url(re.compile(r"session="))
+    expect(page.get_by_role("button", name="caged", exact=True)).to_be_visible()
+    for job, words in (("inside", "caged"), ("outside", "not caged")):
+        wish = {"job": job, "cwd": str(server.work)}
+        run = asked(server, "POST", "/api/v1/runs", wish).json()["id"]
+        page.goto(f"{server.url}/jobTracking.html?jobName={job}&jobId={run}")
+        badge = page.locator(".jobhead .cagebadge")
+        expect(badge).to_have_text(words)
+    fits(page)
     quiet.check()

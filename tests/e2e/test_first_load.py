@@ -22,6 +22,7 @@ PATHS = (
     "/jobTracking.html?jobName=sample",
     "/history.html",
     "/inbox.html",
+    "/machines.html",
     "/settings.html",
     "/index.html?session={session}",
 )

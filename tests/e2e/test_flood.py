@@ -23,8 +23,8 @@ from airboss.model.events import (
     ToolStarted,
 )
 from airboss.model.ids import new_session_id
-from airboss.store.database import Database
 from airboss.store.folder import DataFolder
+from airboss.store.sqlite_database import SqliteDatabase
 from tests.e2e.visit import signed_in
 from tests.e2e.witness import Quiet
 from tests.portal import Portal
@@ -39,7 +39,7 @@ HUGE = LINE * 400_000  # 10 MB and more
 async def fill(data: Path, work: Path) -> str:
     """What a server wrote that is no more."""
     folder = DataFolder(data)
-    database = Database(folder.database)
+    database = SqliteDatabase(folder.database)
     await database.open()
     name = new_session_id()
     async with EventLog(database, Journal(folder.journal)).running() as log:

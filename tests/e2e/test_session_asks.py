@@ -42,6 +42,9 @@ def test_a_permission_request_appears_with_its_choices_and_waits(person: Person)
     person.page.reload()
     expect(card.get_by_role("button", name="Allow once")).to_be_visible(timeout=15_000)
     assert not (person.portal.work / "hello.txt").exists()
+    # All of the page is there again, and nothing moves any more.
+    expect(person.page.locator(".fresh")).to_have_text("Live", timeout=15_000)
+    expect(card.get_by_role("list")).to_contain_text("there", timeout=15_000)
     card.get_by_role("button", name="Deny", exact=False).first.click()
     person.is_idle()
     assert settled(person) == [("deny", None)]

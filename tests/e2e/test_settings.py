@@ -44,7 +44,7 @@ def rules(portal: Portal) -> list[dict[str, Any]]:
 def test_the_doctor_says_how_each_thing_is_and_looks_again(settings: Page) -> None:
     doctor = settings.get_by_role("region", name="Doctor")
     expect(doctor).to_have_attribute("aria-busy", "false", timeout=SLOW)
-    expect(doctor.get_by_role("listitem")).to_have_count(18)
+    expect(doctor.get_by_role("listitem")).to_have_count(20)
     named = settings.get_by_text("Agent runtime", exact=True)
     runtime = doctor.get_by_role("listitem").filter(has=named)
     expect(runtime).to_contain_text("OK")
@@ -226,7 +226,7 @@ def test_an_address_can_name_a_part(portal: Portal, settings: Page) -> None:
     expect(settings.get_by_role("region", name="About")).to_contain_text(str(portal.data))
     expect(settings.get_by_role("region", name="Access")).to_contain_text("airboss token add")
     expect(settings.get_by_role("region", name="Extensions")).to_contain_text(
-        "This version does not support extensions yet."
+        "Nothing of it runs before you trust its exact content."
     )
 
 
@@ -236,7 +236,7 @@ def test_everybody_can_use_it_by_day_and_by_night(portal: Portal, browser: Brows
 
     def with_a_new_rule(page: Page) -> None:
         page.goto(f"{portal.url}/settings.html")
-        expect(page.locator(".doc li")).to_have_count(18, timeout=SLOW)
+        expect(page.locator(".doc li")).to_have_count(20, timeout=SLOW)
         page.get_by_text("Only set when the server starts").click()
         page.get_by_role("button", name="Change max_tasks").click()
         calm(page).get_by_role("button", name="Add a rule").click()

@@ -21,6 +21,7 @@ PATHS = (
     "/history.html",
     "/compare.html",
     "/inbox.html",
+    "/machines.html",
     "/settings.html",
     "/index.html?session={session}",
 )

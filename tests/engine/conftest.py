@@ -1,10 +1,33 @@
 """A house with real sessions for the tests of those who work with them; it has no engine."""
 
-from collections.abc import AsyncGenerator
+import gc
+from collections.abc import AsyncGenerator, Generator
+from pathlib import Path
+from typing import Final
 
 import pytest
 
+from airboss.engine.homes import EngineHome
+from airboss.engine.local_file import FILE, LocalFile
+from airboss.engine.shared_schema import SharedSchema
+from tests.databases import POSTGRES, SQLITE
+from tests.engine.homes import migrated_engine
+from tests.houses import LEAVES_CONNECTION, parametrize_houses
+from tests.postgres import Postgres
 from tests.service.errands import SCRIPT, TaskHouse, task_house_in
+from tests.trials import whole_only
+
+# Of these, `make test` has both databases.
+_ON_BOTH: Final = frozenset[str]()
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    parametrize_houses(metafunc, _ON_BOTH)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def houses(houses_on: None) -> None:
+    """Before all else that a test takes."""
 
 
 @pytest.fixture(scope="session")
@@ -14,7 +37,22 @@ def anyio_backend() -> str:
 
 @pytest.fixture(scope="module")
 async def house(
-    tmp_path_factory: pytest.TempPathFactory, anyio_backend: str
+    tmp_path_factory: pytest.TempPathFactory, anyio_backend: str, houses: None
 ) -> AsyncGenerator[TaskHouse]:
     async with task_house_in(tmp_path_factory.mktemp("sessions"), SCRIPT) as house:
         yield house
+
+
+@pytest.fixture(
+    params=[SQLITE, pytest.param(POSTGRES, marks=(whole_only, LEAVES_CONNECTION))],
+)
+def engine_home(request: pytest.FixtureRequest, tmp_path: Path) -> Generator[EngineHome]:
+    """Where an engine keeps how far runs have got."""
+    if request.param == SQLITE:
+        yield LocalFile(tmp_path / FILE)
+        return
+    postgres: Postgres = request.getfixturevalue("postgres")
+    name = migrated_engine(postgres)
+    yield SharedSchema(postgres.url(name), "wrk_1", "own_1")
+    gc.collect()  # what DBOS leaves is not complained of in another test
+    postgres.drop(name)

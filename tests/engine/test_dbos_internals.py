@@ -19,13 +19,14 @@ from dbos import DBOS, WorkflowStatusString
 from airboss.engine import dbos_internals
 from airboss.engine.dbos_internals import (
     RELIED_ON,
+    FileRows,
     inside_of,
     latest_schema,
     look_every,
     recovery_queue,
     schema_of,
 )
-from airboss.engine.tables import url_of
+from airboss.engine.local_file import LocalFile, url_of
 from airboss.engine.workflows import Workflows
 from tests.house.private_use import found, private_use
 
@@ -54,7 +55,7 @@ async def bodies() -> Bodies:
 @pytest.fixture
 async def flows(tmp_path: Path, bodies: Bodies) -> AsyncGenerator[Workflows]:
     path, loop = tmp_path / "engine.sqlite", asyncio.get_running_loop()
-    flows = await asyncio.to_thread(Workflows, path, {"run": bodies.run})
+    flows = await asyncio.to_thread(Workflows, LocalFile(path), {"run": bodies.run})
     await asyncio.to_thread(flows.launch, loop)
     yield flows
     bodies.go.set()
@@ -117,10 +118,11 @@ def test_the_tables_have_the_names_that_are_asked_for(tmp_path: Path) -> None:
     path = tmp_path / "engine.sqlite"
     DBOS.migrate(url_of(path))
     with closing(sqlite3.connect(path)) as file:
-        assert schema_of(file) == latest_schema() > 0
+        rows = FileRows(file)
+        assert schema_of(rows) == latest_schema() > 0
         fields = {name for _, name, *_ in file.execute("PRAGMA table_info(workflow_status)")}
-        assert {"workflow_uuid", "status", "name"} <= fields
-        of_runs = {table for (table,) in file.execute(dbos_internals._TABLES_OF_RUNS)}  # pyright: ignore[reportPrivateUsage]
+        assert {"workflow_uuid", "status", "name", "executor_id", "queue_name"} <= fields
+        of_runs = set(rows.tables_with("workflow_uuid"))
     assert {"workflow_status", "operation_outputs", "workflow_input", "workflow_output"} <= of_runs
 
 

@@ -1,23 +1,23 @@
 """Runs that survive: started once, stopped for good, left open when the server stops, taken up."""
 
 import asyncio
-import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import AsyncGenerator, Callable, Coroutine
-from contextlib import closing
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
 
-from airboss.engine.durable import FILE, Engine
+from airboss.engine.durable import Engine
+from airboss.engine.homes import EngineHome
 from airboss.engine.task import Verdict
 from airboss.entry.build import alt, loop, par, ref, seq
 from airboss.entry.document import Work
 from airboss.errors import Conflict, StoreUnavailable
 from airboss.model.run_events import RunEnding
+from tests.engine.homes import execute_in, rows_of
 from tests.engine.workshop import Diary, Workshop, repeated
 
 STOPPED = RunEnding(outcome="canceled", reason="Stopped by me.", who="me")
@@ -41,12 +41,12 @@ async def shop(tmp_path: Path) -> AsyncGenerator[Workshop]:
 
 
 @pytest.fixture
-async def make_engine(tmp_path: Path, shop: Workshop) -> AsyncGenerator[MakeEngine]:
-    """One after the other, on the same folder; all are closed at the end."""
+async def make_engine(engine_home: EngineHome, shop: Workshop) -> AsyncGenerator[MakeEngine]:
+    """One after the other, on the same database; all are closed at the end."""
     made: list[Engine] = []
 
     def make() -> Engine:
-        made.append(Engine(tmp_path, shop))
+        made.append(Engine(engine_home, shop))
         return made[-1]
 
     yield make
@@ -80,13 +80,12 @@ async def until(shop: Workshop, *lines: tuple[str, str], name: str = "run_1") ->
         await asyncio.sleep(0.005)
 
 
-def rows(folder: Path, asked: str) -> list[Any]:
-    with closing(sqlite3.connect(folder / FILE)) as file:
-        return file.execute(asked).fetchall()
+def rows(home: EngineHome, asked: str) -> list[Any]:
+    return [tuple(row) for row in rows_of(home, asked)]
 
 
-def statuses(folder: Path) -> set[str]:
-    return {status for (status,) in rows(folder, "SELECT status FROM workflow_status")}
+def statuses(home: EngineHome) -> set[str]:
+    return {status for (status,) in rows(home, "SELECT status FROM workflow_status")}
 
 
 async def nothing_more(shop: Workshop, name: str = "run_1") -> None:
@@ -143,12 +142,14 @@ async def test_every_kind_of_work_runs_in_one_job(engine: Engine, shop: Workshop
 
 
 async def test_the_engine_keeps_one_workflow_of_a_run_and_no_step_of_it(
-    engine: Engine, shop: Workshop, tmp_path: Path
+    engine: Engine, shop: Workshop, engine_home: EngineHome
 ) -> None:
     await run(engine, shop, EVERYTHING)
     await engine.close()
-    assert rows(tmp_path, "SELECT workflow_uuid, name FROM workflow_status") == [("run_1", "run")]
-    assert rows(tmp_path, "SELECT * FROM operation_outputs") == []
+    assert rows(engine_home, "SELECT workflow_uuid, name FROM workflow_status") == [
+        ("run_1", "run")
+    ]
+    assert rows(engine_home, "SELECT * FROM operation_outputs") == []
 
 
 async def test_branches_work_at_the_same_time(engine: Engine, shop: Workshop) -> None:
@@ -205,7 +206,7 @@ async def test_a_stopped_run_is_gone_within_two_seconds(
     engine: Engine,
     make_engine: MakeEngine,
     shop: Workshop,
-    tmp_path: Path,
+    engine_home: EngineHome,
     work: Work,
     working: tuple[str, str],
     caplog: pytest.LogCaptureFixture,
@@ -220,7 +221,7 @@ async def test_a_stopped_run_is_gone_within_two_seconds(
     assert all_are_cut(shop)
     await nothing_more(shop)
     await engine.close()
-    assert statuses(tmp_path) <= {"CANCELLED", "SUCCESS"}
+    assert statuses(engine_home) <= {"CANCELLED", "SUCCESS"}
     await make_engine().recover()
     await nothing_more(shop)
     assert caplog.messages == []
@@ -303,25 +304,25 @@ async def test_a_stop_leaves_other_runs_alone(engine: Engine, shop: Workshop) ->
 
 
 async def test_a_run_is_stopped_that_the_last_server_left_open(
-    engine: Engine, make_engine: MakeEngine, shop: Workshop, tmp_path: Path
+    engine: Engine, make_engine: MakeEngine, shop: Workshop, engine_home: EngineHome
 ) -> None:
     shop.works["run_1"] = par(SLOW, seq(GOOD, SLOW))
     await engine.start("run_1")
     await until(shop, ("0.0", "put 4"), ("0.1.1", "put 4"))
     await engine.close()
-    assert statuses(tmp_path) == {"PENDING"}
+    assert statuses(engine_home) == {"PENDING"}
     after = make_engine()
     begun = time.monotonic()
     await after.stop("run_1")
     assert time.monotonic() - begun < 2
     await nothing_more(shop)
     await after.close()
-    assert statuses(tmp_path) == {"CANCELLED"}
+    assert statuses(engine_home) == {"CANCELLED"}
 
 
 @pytest.mark.parametrize("times", [1, 4])
 async def test_a_closed_engine_leaves_its_runs_to_the_next(
-    make_engine: MakeEngine, shop: Workshop, tmp_path: Path, times: int
+    make_engine: MakeEngine, shop: Workshop, engine_home: EngineHome, times: int
 ) -> None:
     shop.seconds = 0.05
     shop.works["run_1"] = EVERYTHING
@@ -333,7 +334,7 @@ async def test_a_closed_engine_leaves_its_runs_to_the_next(
         assert not shop.end_of("run_1").is_set()
         assert all_are_cut(shop)
         await nothing_more(shop)
-        assert statuses(tmp_path) <= {"PENDING", "ENQUEUED", "SUCCESS"}
+        assert statuses(engine_home) <= {"PENDING", "ENQUEUED", "SUCCESS"}
         engine = make_engine()
         await engine.recover()
     await asyncio.wait_for(shop.end_of("run_1").wait(), 20)
@@ -360,15 +361,14 @@ async def test_a_run_is_taken_up_at_once(make_engine: MakeEngine, shop: Workshop
 
 
 async def test_a_run_that_was_cut_off_a_thousand_times_is_not_given_up(
-    make_engine: MakeEngine, shop: Workshop, tmp_path: Path
+    make_engine: MakeEngine, shop: Workshop, engine_home: EngineHome
 ) -> None:
     shop.works["run_1"] = SLOW
     engine = make_engine()
     await engine.start("run_1")
     await until(shop, ("0", "put 4"))
     await engine.close()
-    with closing(sqlite3.connect(tmp_path / FILE)) as file, file:
-        file.execute("UPDATE workflow_status SET recovery_attempts = 1000")
+    execute_in(engine_home, "UPDATE workflow_status SET recovery_attempts = 1000")
     shop.slow_seconds = 0
     await make_engine().recover()
     await asyncio.wait_for(shop.end_of("run_1").wait(), 10)
@@ -376,7 +376,7 @@ async def test_a_run_that_was_cut_off_a_thousand_times_is_not_given_up(
 
 
 async def test_an_exception_of_ours_fails_the_run_and_stops_its_siblings(
-    engine: Engine, make_engine: MakeEngine, shop: Workshop, tmp_path: Path
+    engine: Engine, make_engine: MakeEngine, shop: Workshop, engine_home: EngineHome
 ) -> None:
     shop.breaks = frozenset(["broken"])
     shop.works |= {"run_1": par(SLOW, SLOW, seq(GOOD, ref("broken"), GOOD)), "run_2": SLOW}
@@ -392,7 +392,7 @@ async def test_an_exception_of_ours_fails_the_run_and_stops_its_siblings(
     assert ("", "crash", "0.2.1: The workshop burns.") in lines
     assert endings(shop) == ["0.2.0 succeeded"]
     await engine.close()
-    kept = rows(tmp_path, "SELECT workflow_uuid, status FROM workflow_status")
+    kept = rows(engine_home, "SELECT workflow_uuid, status FROM workflow_status")
     assert sorted(kept) == [("run_1", "CANCELLED"), ("run_2", "PENDING")]
     await make_engine().recover()
     await nothing_more(shop)
@@ -502,7 +502,7 @@ async def test_what_the_disk_refuses_is_ended_as_soon_as_it_does_not(
 
 
 async def test_a_run_that_is_over_is_let_go(
-    make_engine: MakeEngine, shop: Workshop, tmp_path: Path
+    make_engine: MakeEngine, shop: Workshop, engine_home: EngineHome
 ) -> None:
     """As after a crash between the end that was told and the mark of the engine."""
     shop.works["run_1"] = par(SLOW, seq(GOOD, SLOW))
@@ -514,7 +514,7 @@ async def test_a_run_that_is_over_is_let_go(
     engine = make_engine()
     await engine.recover()
     end = time.monotonic() + 20
-    while "PENDING" in statuses(tmp_path) or "ENQUEUED" in statuses(tmp_path):
+    while "PENDING" in statuses(engine_home) or "ENQUEUED" in statuses(engine_home):
         assert time.monotonic() < end
         await asyncio.sleep(0.05)
     assert "crash" not in [what for _, what, _ in shop.diary.read("run_1")]
@@ -562,9 +562,10 @@ def test_dbos_is_not_loaded_without_a_run(tmp_path: Path) -> None:
 import asyncio, sys
 from pathlib import Path
 from airboss.engine.durable import Engine
+from airboss.engine.local_file import LocalFile
 
 async def main():
-    engine = Engine(Path({str(tmp_path)!r}), None)
+    engine = Engine(LocalFile(Path({str(tmp_path)!r}) / "engine.sqlite"), None)
     await engine.recover()
     assert not await engine.known("run_1")
     await engine.stop("run_1")

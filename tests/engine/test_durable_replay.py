@@ -9,7 +9,8 @@ from random import Random
 
 import pytest
 
-from airboss.engine.durable import FILE, Engine
+from airboss.engine.durable import Engine
+from airboss.engine.local_file import FILE, LocalFile
 from airboss.entry.document import Work
 from tests.engine.walker import tour
 from tests.engine.workshop import Diary, Workshop, fate, random_work
@@ -19,7 +20,7 @@ RUNS = 15
 
 async def finish(folder: Path, diary: Diary, works: dict[str, Work], names: Sequence[str]) -> None:
     shop = Workshop(diary, works)
-    engine = Engine(folder, shop)
+    engine = Engine(LocalFile(folder / FILE), shop)
     try:
         await engine.recover()
         for name in names:

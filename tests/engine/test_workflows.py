@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from airboss.engine.ledger import EngineLedger
+from airboss.engine.local_file import LocalFile
 from airboss.engine.workflows import Workflows
 
 
@@ -24,14 +25,14 @@ class Bodies:
 
 
 async def launched(ledger: EngineLedger, bodies: Bodies) -> Workflows:
-    flows = await asyncio.to_thread(Workflows, ledger.path, {"run": bodies.run})
+    flows = await asyncio.to_thread(Workflows, ledger.home, {"run": bodies.run})
     await asyncio.to_thread(flows.launch, asyncio.get_running_loop())
     return flows
 
 
 @pytest.fixture
 def ledger(tmp_path: Path) -> EngineLedger:
-    return EngineLedger(tmp_path / "engine.sqlite")
+    return EngineLedger(LocalFile(tmp_path / "engine.sqlite"))
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from airboss.entry.prompts import REPORTED_FALSE_REASON, USER_INPUT, variables_i
 from airboss.entry.tools import BOOLEAN_TOOLS, BOOLEAN_TRUE, JOB_TOOLS
 from airboss.entry.works import refs
 from airboss.entry.yaml_text import parse_yaml
+from airboss.model.cage_bounds import ServerCages
 from airboss.runtime.rehearsal import builtin_script
 from airboss.runtime.rehearsal.conversation import RehearsedConversation
 from airboss.runtime.rehearsal.player import FilledCall, matching, play
@@ -52,6 +53,16 @@ def test_nothing_is_wrong_with_the_file_and_it_is_read_once() -> None:
 
 def test_it_wishes_for_no_more_than_any_server_allows() -> None:
     assert list(ungranted(ENTRY, "read-only")) == []
+
+
+def test_where_a_cage_holds_all_that_do_more_than_read_work_in_one() -> None:
+    caged = builtin_entry(["a"], is_caged=True)
+    policies = {name: task.permissions for name, task in caged.tasks.items()}
+    read = {name for name, task in ENTRY.tasks.items() if task.permissions == "read-only"}
+    assert {name for name, policy in policies.items() if policy == "read-only"} == read
+    assert {policies[name] for name in policies.keys() - read} == {"caged"}
+    assert list(ungranted(caged, "ask", cages=ServerCages())) == []
+    assert {task.permissions for task in builtin_entry(["a"]).tasks.values()} == {None, "read-only"}
 
 
 def test_every_task_is_part_of_a_job_and_every_job_has_one_button() -> None:

@@ -48,8 +48,11 @@ async def opened_house(tmp_path: Path) -> AsyncGenerator[House]:
             return agent
 
         services.sessions.open_session = remembering
-        yield house
-        await services.sessions.stop()
+        try:
+            yield house
+        finally:  # left open, the engine would fail the tests that come after this one
+            await services.runs.close()
+            await services.sessions.stop()
 
 
 def _nothing() -> None: ...

@@ -12,7 +12,7 @@ from airboss.model.ids import TaskRunId
 from airboss.model.inbox_events import INBOX
 from airboss.model.limits import UsageLimits
 from airboss.model.redaction import Redactor
-from airboss.store.database import Database
+from airboss.store.sqlite_database import SqliteDatabase
 
 SESSION = "ses_1"
 SECRET = "topsecret"
@@ -33,7 +33,7 @@ class TaskBudgets:
 
 def unopened_state() -> SessionState:
     """What it says gets nowhere: for parts that only look at the turn."""
-    log = EventLog(Database(Path("nowhere")), Journal(Path("nowhere")))
+    log = EventLog(SqliteDatabase(Path("nowhere")), Journal(Path("nowhere")))
     writers = log.new_writer(SESSION), log.new_writer(INBOX)
     return SessionState(*writers, REDACTOR, TaskBudgets())
 

@@ -34,6 +34,16 @@ def test_how_long_is_taken_from_what_the_service_says() -> None:
         ("retry-after: 20", 20),
         ("Please retry after 2 hours", 7200),
         ("Too many.", None),
+        ("Try again in 250ms", 0.25),
+        ("retry-after-ms: 1500", 1.5),
+        ("Please try again in 3 days.", 3 * 86400),
+        ("Try again in 2 hours 30 minutes.", 9000),
+        ("try again in about 1 hour, 5 min and 2.5 seconds", 3902.5),
+        ("Try again in 1m30s.", 90),
+        ("try again in 1,200 seconds", 1200),
+        ("retry-after: 1760000000", None),
+        (f"retry-after: {'9' * 20}", None),
+        (f"try again in {'9' * 400} days", None),
     ):
         trouble = trouble_of_turn("rate_limit", 429, said)
         assert trouble is not None

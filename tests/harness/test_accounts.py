@@ -29,10 +29,13 @@ class Desk:
     clock: Clock = field(default_factory=Clock)
     learnt: list[str] = field(default_factory=list[str])
 
+    def learn(self, *tokens: str, of: str = "") -> None:
+        self.learnt += tokens
+
     def accounts(self, *more: Account, **kept: str) -> Accounts:
         environ = {"A": "token-a\n", "B": "token-b", "C": " "}
         every = (A, B, C, *more)
-        return Accounts(every, environ, kept.get, self.learnt.append, self.clock.now)
+        return Accounts(every, environ, kept.get, self.learn, self.clock.now)
 
 
 def names(accounts: Accounts, *asked: str) -> list[str]:
@@ -63,7 +66,16 @@ def test_a_rest_doubles_up_to_an_hour_until_the_account_has_worked() -> None:
     accounts.worked("a")
     assert accounts.rest("a", "limit").until == desk.clock.at + 30
     told = accounts.rest("a", "limit", 7)
-    assert (told.until, told.seconds) == (desk.clock.at + 7, 60)
+    assert (told.until, told.seconds) == (desk.clock.at + 7, 30)
+
+
+def test_what_many_sessions_are_refused_at_once_is_one_rest() -> None:
+    desk = Desk()
+    accounts = desk.accounts()
+    rests = [accounts.rest("a", "refused") for _ in range(10)]
+    assert {rest.until for rest in rests} == {desk.clock.at + 30}
+    desk.clock.at += 31
+    assert accounts.rest("a", "refused").until == desk.clock.at + 60
 
 
 def test_the_last_word_names_each_and_when_it_wakes() -> None:

@@ -10,6 +10,7 @@ from airboss.harness.models import Route
 from airboss.harness.providers import Upstream
 from airboss.harness.setup import Said, SetupPlan, in_settings
 from airboss.model.setup import AgentSetup, Setup
+from airboss.model.setup_bounds import widening
 from airboss.session_keys import AgentKeys, SessionKeys
 
 REVIEWER = {"description": "Reviews.", "prompt": "Review hunter2."}
@@ -30,7 +31,7 @@ def clean(text: str) -> str:
 def test_agents_of_all_places_are_there_and_the_later_one_of_a_name_counts() -> None:
     other = {"description": "Reviews slowly.", "prompt": "Take your time."}
     setup = plan(
-        in_settings(keys(agents={"reviewer": REVIEWER, "writer": REVIEWER})),
+        keys(agents={"reviewer": REVIEWER, "writer": REVIEWER}),
         keys(agents={"reviewer": other}),
         keys(agent="reviewer"),
     ).made(clean)
@@ -39,6 +40,22 @@ def test_agents_of_all_places_are_there_and_the_later_one_of_a_name_counts() -> 
         "writer": AgentSetup(description="Reviews.", prompt="Review ***."),
     }
     assert setup.agent == "reviewer"
+
+
+def test_who_may_not_widen_takes_nobodys_place_who_may() -> None:
+    mine, other = {**REVIEWER, "prompt": "Mine."}, {**REVIEWER, "prompt": "Other."}
+    settings = keys(agents={"a": mine}, commands={"c": REVIEWER})
+    wished = keys(agents={"a": other, "b": other}, commands={"c": other, "d": other})
+    task = keys(agents={"a": other, "b": mine}, commands={"d": mine})
+    setup = SetupPlan((in_settings(settings), Said(wished), Said(task))).made(clean)
+    assert [setup.agents[name].prompt for name in "ab"] == ["Mine.", "Mine."]
+    assert [setup.commands[name].prompt for name in "cd"] == ["Review ***.", "Mine."]
+    wishes = list(widening(wished, settings))
+    assert [wish.place for wish in wishes] == [("agents", "a"), ("commands", "c")]
+    assert wishes[0].what == "to replace the agent a of the settings"
+    assert list(widening(settings, settings)) == []
+    trusted = (in_settings(settings), Said(wished, may_widen=True), Said(keys(agents={"a": mine})))
+    assert SetupPlan(trusted).made(clean).agents["a"].prompt == "Other."
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from airboss.harness.allowances import ruling_of
-from airboss.harness.permissions import MustAsk, PolicyRule
+from airboss.harness.allowances import Allowance, ruling_of
+from airboss.harness.permissions import MustAsk, PolicyRule, Ruling
 from airboss.model.ids import RuleId
 from airboss.model.rules import KeptRule, Rule
 from airboss.model.views import SessionView
@@ -41,6 +41,28 @@ def test_what_it_names_is_allowed_and_the_rest_is_still_asked() -> None:
     assert isinstance(allowed, PermissionAnswer)
     assert allowed.allowed
     assert isinstance(answer(view, "rm -r x"), MustAsk)
+
+
+def test_an_extensions_yes_to_a_call_is_the_last_rule_and_widens_ask_only() -> None:
+    said = {**asks_for("ls -l").raw, "toolCallId": "call_1"}
+    request = permission_request({"requestId": "req", "permissionRequest": said})
+    yes = {"call_1~2": Allowance("helper", "I know it.")}
+
+    def ruled(policy: Policy, *rules: KeptRule) -> Ruling:
+        return ruling_of(PolicyRule(policy, Path("/work")), request, rules, session(), yes)
+
+    assert ruled("ask").by == "extension helper"
+    asking = Rule(verdict="ask", wish="shell")
+    kept = KeptRule(id=RuleId("rul_1"), rule=asking, who="me", made_at=1)
+    assert isinstance(ruled("ask", kept).answer, MustAsk)
+    for policy in ("read-only", "deny-all"):
+        assert ruled(policy).by == f"policy {policy}"
+    more = permission_request(
+        {"requestId": "r", "permissionRequest": {**said, "requestSandboxBypass": True}}
+    )
+    rule = PolicyRule("ask", Path("/work"))
+    assert isinstance(ruling_of(rule, more, (), session(), yes).answer, MustAsk)
+    assert isinstance(ruling_of(rule, request, (), session(), {}).answer, MustAsk)
 
 
 def test_what_a_rule_or_the_policy_refuses_stays_refused() -> None:

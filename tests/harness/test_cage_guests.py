@@ -17,7 +17,8 @@ CAGE = CageSetup(profile="web", terms=CageProfile(hosts=("*.example.org",)))
         (ServerSetup(url="https://a.example.org", token_variable="KEY"), "It needs the variable"),
         (ServerSetup(url="https://example.com/mcp"), "example.com is not one of the hosts"),
         (ServerSetup(url="https://a.example.org:8443/x"), "a.example.org:8443 is not one of"),
-        (ServerSetup(command=("x",), on_host=True), "It is to run outside of the cage"),
+        (ServerSetup(url="http://10.0.0.1/mcp", private=True), "10.0.0.1 is on this machine or"),
+        (ServerSetup(url="https://a.example.org", client_id="us"), "A person has to sign in"),
     ],
 )
 def test_a_server_that_needs_what_is_outside_is_refused(server: ServerSetup, words: str) -> None:
@@ -33,15 +34,17 @@ def test_what_fits_is_let_in() -> None:
         Setup(
             cage=CAGE,
             mcp_servers={"a": program, "b": ServerSetup(url="https://a.example.org/mcp")},
-            hooks=(HookSetup(hook="agentStop", command=("x",), on_host=True),),
+            hooks=(HookSetup(hook="agentStop", command=("x",)),),
         )
     )
 
 
-def test_a_hook_runs_outside_only_where_the_settings_say_so() -> None:
-    hook = HookSetup(hook="agentStop", command=("x",), place="entry.hooks.agentStop[0]")
-    with pytest.raises(Invalid, match=r"^entry.hooks.agentStop\[0\]: A hook runs outside"):
-        check_guests(Setup(cage=CAGE, hooks=(hook,)))
+def test_what_the_settings_have_outside_needs_a_way_there() -> None:
+    outside = ServerSetup(command=("x",), env={"A": "$KEY"}, on_host=True)
+    setup = Setup(cage=CAGE, mcp_servers={"it": outside})
+    check_guests(setup)
+    with pytest.raises(Invalid, match="a narrow cage has no network"):
+        check_guests(setup, "narrow")
 
 
 def test_servers_outside_of_the_cage_are_known_by_name() -> None:

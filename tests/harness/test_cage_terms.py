@@ -29,6 +29,7 @@ _ABILITIES = {
     "strong": Ability("strong", "All walls hold.", ""),
     "narrow": Ability("narrow", "There is no bwrap.", "Install it."),
     "none": Ability("none", "This is not Linux.", "Use Linux."),
+    "unbounded": Ability("strong", "All walls hold.", "", is_unbounded=True),
 }
 _WISHES: tuple[Policy | None, ...] = (None, *POLICIES)
 _USES: tuple[CageUse, ...] = get_args(CageUse)
@@ -56,8 +57,11 @@ def _every() -> Iterator[tuple[ServerCages, Ability, PolicyWishes, CageWish]]:
 
 
 def _holds(cages: ServerCages, ability: Ability) -> bool:
-    return cages.use != "off" and (
-        ability.kind == "strong" or (ability.kind == "narrow" and cages.narrow)
+    is_flooded = cages.use == "always" and ability.is_unbounded
+    return (
+        cages.use != "off"
+        and not is_flooded
+        and (ability.kind == "strong" or (ability.kind == "narrow" and cages.narrow))
     )
 
 
@@ -128,6 +132,11 @@ _WISHED = "It is to work in a cage, and none holds here: "
 _ALWAYS = (
     'Every session has to work in a cage here (cage = "always" in the settings), and none holds: '
 )
+_UNBOUNDED = (
+    "The server is root and has no control group for cages, and this kernel is older than Linux "
+    "6.14: nothing but a watch would bound the processes of a cage. Run the server as an ordinary "
+    "user, or give it a control group."
+)
 _BLIND = CageSetup(profile="web", terms=CageProfile())
 
 
@@ -159,6 +168,8 @@ _CASES: list[tuple[tuple[CageUse, str, Policy, dict[str, Any]], Terms]] = [
         Refused(f"{_WISHED}This is not Linux. Use Linux."),
     ),
     (("always", "none", "deny-all", {}), Refused(f"{_ALWAYS}This is not Linux. Use Linux.")),
+    (("offer", "unbounded", "caged", {}), InCage("caged", _USUAL, "strong")),
+    (("always", "unbounded", "ask", {}), Refused(_ALWAYS + _UNBOUNDED)),
     (("off", "strong", "caged", {}), Uncaged("ask", _ASKS + _OFF)),
     (("off", "strong", "caged", {"is_of_task": True}), Refused(_WISHED + _OFF)),
     (("off", "strong", "ask", {"cage": _NAMED}), Refused(_WISHED + _OFF)),

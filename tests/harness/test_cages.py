@@ -7,7 +7,7 @@ import pytest
 from airboss.cage_settings import CageProfile
 from airboss.errors import CageRefused, Conflict
 from airboss.harness.cage_terms import CageWish, Uncaged
-from airboss.harness.cages import Cages, cages_of, must_stay
+from airboss.harness.cages import Cages, builtin_is_caged, cages_of, must_stay
 from airboss.model.cage_bounds import ServerCages
 from airboss.model.setup import USUAL, CageSetup, Setup
 from airboss.runtime.cage.ability import Ability
@@ -18,6 +18,30 @@ DEFAULT = CageSetup(profile="default", terms=CageProfile())
 CAGED = Setup(cage=CAGE)
 HELD = Cages(ability=lambda: Ability("strong", "All walls hold.", ""))
 NOT_HELD = Cages(ability=lambda: Ability("none", "This is a test.", "Use Linux."))
+
+
+NARROW = Cages(
+    ServerCages(narrow=True), lambda: Ability("narrow", "There is no bwrap.", "Install it.")
+)
+
+
+@pytest.mark.parametrize(
+    ("cages", "policy", "is_caged"),
+    [
+        (HELD, "ask", True),
+        (HELD, "caged", True),
+        (HELD, "approve-all", True),
+        (HELD, "read-only", False),
+        (HELD, "deny-all", False),
+        (NARROW, "ask", False),
+        (NOT_HELD, "ask", False),
+        (Cages(ServerCages(use="off"), HELD.ability), "ask", False),
+    ],
+)
+def test_the_built_in_entry_is_caged_where_a_strong_one_holds_and_is_granted(
+    cages: Cages, policy: Policy, is_caged: bool
+) -> None:
+    assert builtin_is_caged(cages, policy) is is_caged
 
 
 def _never() -> Ability:

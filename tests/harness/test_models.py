@@ -12,7 +12,9 @@ from airboss.harness.providers import PLACEHOLDER_KEY, Upstream
 from airboss.provider_settings import Provider, ProviderModel
 
 A = ProviderModel(id="a")
-DEEP = ProviderModel(id="b/c", prompt_tokens=64_000, vision=False, efforts=("low", "max"))
+DEEP = ProviderModel(
+    id="b/c", prompt_tokens=64_000, output_tokens=8_000, vision=False, efforts=("low", "max")
+)
 HOUSE = Provider(
     name="house", base_url="https://house/v1", key_variable="HOUSE_KEY", models=(A, DEEP)
 )
@@ -56,9 +58,19 @@ async def test_all_sources_are_one_list() -> None:
     found = catalog(Copilot([GPT, MINI]), (HOUSE, OPEN), rehearsal())
     assert await found.offers() == [
         *SCRIPTED,
-        ModelOffer("house/a", "a (house)", 0, "house"),
-        ModelOffer("house/b/c", "b/c (house)", 0, "house", 64_000, ("low", "max")),
-        ModelOffer("open/a", "a (open)", 0, "open"),
+        ModelOffer("house/a", "a (house)", 0, "house", vision=True),
+        ModelOffer(
+            "house/b/c",
+            "b/c (house)",
+            0,
+            "house",
+            64_000,
+            ("low", "max"),
+            vision=False,
+            prompt_tokens=64_000,
+            output_tokens=8_000,
+        ),
+        ModelOffer("open/a", "a (open)", 0, "open", vision=True),
         GPT,
         MINI,
     ]
@@ -67,7 +79,12 @@ async def test_all_sources_are_one_list() -> None:
 async def test_each_model_is_reached_by_its_own_way() -> None:
     found = catalog(Copilot([GPT]), (HOUSE, OPEN), rehearsal())
     scripted = {"type": "openai", "base_url": "http://rehearsal/v1", "api_key": "rk"}
-    house = {"type": "openai", "api_key": PLACEHOLDER_KEY, "max_prompt_tokens": 64_000}
+    house = {
+        "type": "openai",
+        "api_key": PLACEHOLDER_KEY,
+        "max_prompt_tokens": 64_000,
+        "max_output_tokens": 8_000,
+    }
     to_house = Upstream("house", "https://house/v1", {"authorization": "Bearer k1"})
     assert await found.route("rehearsal") == Route("rehearsal", scripted)
     assert await found.route("house/b/c") == Route(

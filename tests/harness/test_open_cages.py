@@ -1,10 +1,18 @@
 """Who hears what of a cage, and which doors it has."""
 
 from pathlib import Path
+from typing import Any
 
 from airboss.cage_settings import CageProfile
 from airboss.harness.open_cages import CagedSession, OpenCages
-from airboss.model.cage_events import CageClosed, CageEvent, CageLimit, CageOpened, EgressEvent
+from airboss.model.cage_events import (
+    CageClosed,
+    CageEvent,
+    CageLimit,
+    CageOpened,
+    EgressClosed,
+    EgressEvent,
+)
 from airboss.runtime.cage.host_request import HostAnswer, HostRequest
 from airboss.runtime.cage.launch import CageNews
 from airboss.runtime.cage.plan import CagePlan
@@ -84,3 +92,24 @@ def test_a_narrow_cage_has_no_doors_and_a_strong_one_has_a_way_out() -> None:
     cages = OpenCages()
     assert cages.doors(NARROW).by_port == {}
     assert len(cages.doors(PLAN).by_port) == 1
+
+
+async def test_what_is_counted_is_told_before_nobody_is_there_to_hear_it() -> None:
+    cages: Any = OpenCages()
+    first, last = Inside(), Inside()
+    cages.enter(PLAN, first.session)
+    cages.enter(PLAN, last.session)
+    doors = cages.doors(PLAN)
+    cages.hear(CageNews("opened", PLAN))
+    traffic = cages._ways_out[PLAN.key].traffic
+    count = traffic.begin("a.example.org", 443, "1.1.1.1", "profile")
+    count.sent = 7
+    cages.leave(PLAN, last.session)
+    assert not [one for one in last.heard if isinstance(one, EgressClosed)]
+    cages.leave(PLAN, first.session)
+    [closed] = [one for one in first.heard if isinstance(one, EgressClosed)]
+    assert (closed.host, closed.sent, closed.connections) == ("a.example.org", 7, 1)
+    assert doors.close is not None
+    await doors.close()
+    traffic.end(count)
+    assert len([one for one in first.heard if isinstance(one, EgressClosed)]) == 1

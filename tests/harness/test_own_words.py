@@ -1,7 +1,8 @@
 """What agents are told about our tools, questions and approvals: of exactly those they have."""
 
+from airboss.cage_settings import CageProfile
 from airboss.harness.own_words import MOST_CHARACTERS, own_words
-from airboss.model.setup import Setup, SystemMessageSetup, ToolSetup
+from airboss.model.setup import CageSetup, Setup, SystemMessageSetup, ToolSetup
 from airboss.model.tool_lists import ToolList
 
 
@@ -28,6 +29,15 @@ def test_what_it_does_not_have_is_not_named() -> None:
     assert "`job_boolean_false`" in words
     assert "hand work to" not in words
     assert "job" not in told(deny=("@ours",))
+
+
+def test_in_a_cage_it_is_told_how_a_tool_reaches_the_network() -> None:
+    words = own_words(Setup(cage=CageSetup(profile="default", terms=CageProfile())))
+    assert words is not None
+    assert "`HTTPS_PROXY`" in words
+    assert "option of its own" in words
+    assert len(words) <= MOST_CHARACTERS
+    assert "HTTPS_PROXY" not in told()
 
 
 def test_a_text_in_the_place_of_all_others_stands_alone() -> None:

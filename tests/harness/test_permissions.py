@@ -167,8 +167,9 @@ def test_rules_narrow_what_is_allowed_inside_a_cage(folder: Path) -> None:
     assert isinstance(inside.decide(permission_request("url"), RULES).answer, MustAsk)
 
 
-def test_a_server_outside_of_the_cage_is_asked_for(folder: Path) -> None:
-    inside = PolicyRule("caged", folder, is_caged=True, outside=("tickets",))
+@pytest.mark.parametrize("policy", ["caged", "approve-all"])
+def test_a_server_outside_of_the_cage_is_asked_for(folder: Path, policy: Policy) -> None:
+    inside = PolicyRule(policy, folder, is_caged=True, outside=("tickets",))
 
     def answer(**named: str) -> PermissionAnswer | MustAsk:
         request = replace(permission_request("mcp"), raw={"kind": "mcp", **named})

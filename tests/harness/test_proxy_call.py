@@ -4,11 +4,13 @@ import asyncio
 import contextlib
 import socket
 from collections.abc import AsyncGenerator, AsyncIterator
+from dataclasses import replace
 from urllib.parse import urlsplit
 
 import httpx2
 import pytest
 
+from airboss.errors import SignInFailed
 from airboss.harness.providers import Upstream
 from airboss.harness.proxy_terms import ProxyLimits
 from tests.harness.proxied import KEY, leads_to, proxied, said
@@ -211,6 +213,29 @@ async def test_a_provider_that_is_down_or_unknown_is_told_by_its_name() -> None:
         away = await house.proxy.lend(Upstream("away", "http://nowhere.invalid", {}, True))
         answer = await house.http.get(f"{away.url}/models")
         assert said(answer).startswith("The provider away cannot be reached: nowhere.invalid was")
+
+
+class _Unrenewed:
+    """A token that nobody takes, and whose door is closed for a while."""
+
+    async def token(self) -> str | None:
+        return "an-old-token"
+
+    async def renewed(self, stale: str) -> str | None:
+        raise SignInFailed("door.test cannot be reached.")
+
+
+async def test_a_token_that_cannot_be_renewed_just_now_asks_nobody_to_sign_in() -> None:
+    async def stranger(wire: Wire) -> None:
+        await wire.whole(401, b"{}")
+
+    async with proxied(stranger) as house:
+        house.lent.upstream = replace(house.lent.upstream, what="MCP server")
+        house.lent.entry = _Unrenewed()
+        answer = await house.post()
+        assert answer.status_code == 502
+        assert said(answer).endswith("cannot be renewed now: door.test cannot be reached.")
+        assert not house.lent.wants_sign_in
 
 
 async def test_a_key_that_cannot_be_sent_is_not_repeated(caplog: pytest.LogCaptureFixture) -> None:

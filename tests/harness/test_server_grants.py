@@ -1,5 +1,6 @@
 """What lets us in at MCP servers: kept over restarts, hidden, and forgotten whole."""
 
+import socket
 from dataclasses import replace
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import keyring
 import pytest
 from keyring.backends import null
 
+from airboss.errors import SignInFailed
 from airboss.harness.oauth import BegunServerSignIn
 from airboss.harness.oauth_metadata import DoorMetadata, OAuthClient, OAuthTokens
 from airboss.harness.server_grants import ServerGrants, may_sign_in, name_of
@@ -36,7 +38,7 @@ def left_in(folder: Path) -> list[Path]:
 def opened(folder: Path, hidden: list[str]) -> ServerGrants:
     kept = KeptSecrets(folder, "test")
     kept.load()
-    grants = ServerGrants(kept, lambda *values: hidden.extend(values))
+    grants = ServerGrants(kept, lambda *values, of="": hidden.extend(values))
     grants.load()
     return grants
 
@@ -76,6 +78,21 @@ async def test_one_that_ends_and_cannot_be_renewed_is_asked_for_again(folder: Pa
     assert await grants.renewed(URL, "an-older-one") == "access-token", "somebody was faster"
     assert await grants.renewed(URL, "access-token") is None
     assert grants.of(URL) is None
+
+
+async def test_one_that_cannot_be_renewed_just_now_is_kept_and_nobody_is_asked(
+    folder: Path,
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"http://127.0.0.1:{taken.getsockname()[1]}"
+    door = begun().door.model_copy(update={"token_endpoint": address})
+    ended = OAuthTokens(access_token="access-token", refresh_token="refresh-token", expires_in=1)
+    grants = opened(folder, [])
+    await grants.keep(replace(begun(), door=door, allows_private=True), ended, "ann")
+    assert await grants.token(URL) == "access-token"
+    with pytest.raises(SignInFailed, match="cannot be reached"):
+        await grants.renewed(URL, "access-token")
+    assert grants.of(URL) is not None
 
 
 async def test_what_is_damaged_on_disk_lets_nobody_in(folder: Path) -> None:

@@ -9,8 +9,9 @@ from airboss.cage_settings import CageProfile
 from airboss.errors import Invalid
 from airboss.harness.session_cage import SessionCage, check_profiles
 from airboss.harness.setup import Said, in_settings
-from airboss.model.cage_bounds import ServerCages
+from airboss.model.cage_bounds import ServerCages, real_path
 from airboss.model.setup import CageSetup
+from airboss.runtime.cage.profile import links
 from airboss.session_keys import NOTHING_SAID, SessionKeys
 
 _WEB = CageProfile(hosts=("*.example.org", "example.com"), write=("/srv/cache",))
@@ -52,10 +53,33 @@ def test_a_trusted_one_has_what_it_names() -> None:
 
 
 def test_paths_are_kept_as_the_disk_has_them() -> None:
-    cage = SessionCage((_said(CageKeys(profile="web"), may_widen=True),), _CAGES)
+    cage = SessionCage((_said(CageKeys(read=("/srv/a",)), may_widen=True),), _CAGES)
     wish = cage.wish(is_of_task=True, real=lambda path: f"/real{path}")
     assert wish.cage is not None
-    assert wish.cage.terms.write == ("/real/srv/cache",)
+    assert wish.cage.terms.read == ("/real/srv/a",)
+
+
+def test_folders_of_the_server_are_those_of_its_start(tmp_path: Path) -> None:
+    """An agent in a cage of a folder above may have put a link in the place of one since."""
+    private, lib = tmp_path / "private", tmp_path / "lib"
+    private.mkdir()
+    (tmp_path / "real").mkdir()
+    lib.symlink_to(tmp_path / "real")
+    web = CageProfile(read=(str(lib),))
+    cages = ServerCages(profiles={"web": web}).pinned(real_path)
+    assert cages.profiles["web"].read == (str(tmp_path / "real"),)
+    (tmp_path / "real").rmdir()
+    (tmp_path / "real").symlink_to(private)
+    named = _said(CageKeys(profile="web"), may_widen=True)
+    wish = SessionCage((named,), cages).wish(is_of_task=True, real=real_path)
+    assert wish.cage is not None
+    assert wish.cage.terms.read == (str(tmp_path / "real"),)
+    said = links(wish.cage.terms, Path("/home/ann"))
+    assert said == (f"read: {tmp_path / 'real'} is refused: it became a link, to {private}.",)
+    aimed = _said(CageKeys(read=(str(private),)))
+    wish = SessionCage((named, aimed), cages).wish(is_of_task=True, real=real_path)
+    assert wish.cage is not None
+    assert wish.cage.terms.read == ()
 
 
 @pytest.mark.parametrize(

@@ -61,6 +61,28 @@ def test_who_may_not_widen_only_adds_to_sections() -> None:
 
 
 @pytest.mark.parametrize(
+    ("earlier", "then"),
+    [
+        ({"replace": "RULES"}, SectionChange(action="replace", text="RULES\n\nhello")),
+        ({"append": "RULES"}, SectionChange(action="append", text="RULES\n\nhello")),
+        ({"prepend": "RULES"}, SectionChange(action="prepend", text="RULES\n\nhello")),
+        ("remove", SectionChange(action="replace", text="hello")),
+    ],
+)
+def test_who_may_not_widen_takes_back_no_earlier_change_of_a_section(
+    earlier: Any, then: SectionChange
+) -> None:
+    settings = in_settings(keys(system_message={"sections": {"safety": earlier}}))
+    wished = keys(systemMessage={"sections": {"safety": {"append": "hello"}}})
+    assert made(settings, Said(wished)).system_message == SystemMessageSetup(
+        sections={"safety": then}
+    )
+    assert made(settings, Said(wished, may_widen=True)).system_message == SystemMessageSetup(
+        sections={"safety": SectionChange(action="append", text="hello")}
+    )
+
+
+@pytest.mark.parametrize(
     ("message", "reason"),
     [
         ({}, "Should have exactly one of append, replace and sections."),

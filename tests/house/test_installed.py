@@ -96,6 +96,25 @@ def test_the_unit_starts_a_server_as_a_user_of_its_own() -> None:
     assert service["RestartPreventExitStatus"] == "2"
 
 
+@pytest.mark.parametrize(("name", "verb"), [("shared", "serve"), ("worker", "worker")])
+def test_the_units_of_several_machines_start_again_and_end_in_order(
+    name: str, verb: str, tmp_path: Path
+) -> None:
+    file = ROOT / f"deploy/airboss-{name}.service"
+    unit = read_unit(file.read_text("utf-8"))
+    service = unit["Service"]
+    assert service["User"] == "airboss"
+    assert service["ExecStart"].split() == [COMMAND, verb, "--shared-root", "/srv/work"]
+    assert (service["Restart"], service["RestartPreventExitStatus"]) == ("always", "2")
+    assert unit["Unit"]["StartLimitIntervalSec"] == "0"
+    assert (service["KillMode"], service["TimeoutStopSec"]) == ("mixed", "60")
+    # systemd reads it as root: an agent's user cannot.
+    assert service["EnvironmentFile"] == "/etc/airboss/environment"
+    played = tmp_path / file.name
+    played.write_text(file.read_text("utf-8").replace(COMMAND, sys.executable), "utf-8")
+    assert complaints(played) == []
+
+
 def test_the_page_says_how_to_install_and_so_does_the_readme() -> None:
     page = (ROOT / "docs/installing.md").read_text("utf-8")
     readme = (ROOT / "README.md").read_text("utf-8")

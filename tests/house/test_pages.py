@@ -31,7 +31,18 @@ class Addresses(HTMLParser):
         self.inline += [name for name in has if name == "style" or name.startswith("on")]
 
 
-PAGES = ("index", "jobs", "edit", "jobTracking", "history", "compare", "inbox", "settings", "test")
+PAGES = (
+    "index",
+    "jobs",
+    "edit",
+    "jobTracking",
+    "history",
+    "compare",
+    "inbox",
+    "machines",
+    "settings",
+    "test",
+)
 
 
 @pytest.mark.parametrize("name", [f"{page}.html" for page in PAGES])

@@ -34,8 +34,9 @@ def test_what_people_look_for_first_is_there(name: str) -> None:
 
 def test_the_workflows_run_the_same_two_commands_as_everybody() -> None:
     gate = (ROOT / ".ci/run").read_text("utf-8")
-    commands = set(re.findall(r"^make \w+$", gate, re.MULTILINE))
-    assert commands == {"make check", "make test"}
+    words = {word for line in re.findall(r"^make .+$", gate, re.MULTILINE) for word in line.split()}
+    commands = {"make check", "make test"}
+    assert {"check", "test"} <= words
     assert WORKFLOWS
     run: set[str] = set()
     for workflow in WORKFLOWS:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 # From the top to the bottom.
-LAYERS = ("service", "engine", "harness")
+LAYERS = ("service", "engine", "extensions", "harness")
 
 
 @dataclass(frozen=True)

@@ -29,9 +29,9 @@ from airboss.http.refusals import RefusalExit
 from airboss.service.access import Access
 from airboss.service.sign_ins import SignIns
 from airboss.settings import Settings
-from airboss.store.database import Database
 from airboss.store.folder import DataFolder
 from airboss.store.sign_ins import SignInStore
+from airboss.store.sqlite_database import SqliteDatabase
 
 
 class LoopbackServer(uvicorn.Server):
@@ -217,7 +217,7 @@ async def opened(
         build_pages(pages)
     chosen = Settings(data=folder.path, port=0, **settings)
     access = Access(folder, given)
-    database = Database(folder.database)
+    database = SqliteDatabase(folder.database)
     await database.open()
     sign_ins = SignIns(SignInStore(database), access)
     await sign_ins.load()

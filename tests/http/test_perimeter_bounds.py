@@ -173,13 +173,20 @@ async def test_a_head_that_does_not_come_is_not_waited_for(
 
 
 async def test_a_small_answer_does_not_wait_for_the_network(door: Door) -> None:
-    async with door.client(headers=door.bearer) as client:
-        taken: list[float] = []
-        for _ in range(9):
-            began = time.monotonic()
-            await client.get("/api/v1/who")
-            taken.append(time.monotonic() - began)
-    assert sorted(taken)[4] < 0.03
+    async def usual_seconds() -> float:
+        async with door.client(headers=door.bearer) as client:
+            taken: list[float] = []
+            for _ in range(9):
+                began = time.monotonic()
+                await client.get("/api/v1/who")
+                taken.append(time.monotonic() - began)
+        return sorted(taken)[4]
+
+    # The network's pause of 0.04 s would come each time; a busy machine is slow now and then.
+    usual = [await usual_seconds()]
+    while usual[-1] >= 0.03 and len(usual) < 5:
+        usual.append(await usual_seconds())
+    assert min(usual) < 0.03, usual
 
 
 async def test_a_long_answer_outlives_the_bound_of_heads(

@@ -1,4 +1,4 @@
-"""A log on a real database in a folder of its own."""
+"""A log on a real database: each of those there are."""
 
 import contextlib
 from collections.abc import AsyncGenerator, Callable
@@ -9,7 +9,9 @@ import pytest
 
 from airboss.log.journal import Journal
 from airboss.log.log import EventLog
-from airboss.store.database import Database
+from airboss.store.ownership import Ownership
+from airboss.store.sqlite_database import SqliteDatabase
+from tests.databases import SQLITE, NewDatabase, as_the_only_server
 
 OpenLog = Callable[[], AbstractAsyncContextManager[EventLog]]
 
@@ -17,7 +19,7 @@ OpenLog = Callable[[], AbstractAsyncContextManager[EventLog]]
 @contextlib.asynccontextmanager
 async def log_in(folder: Path) -> AsyncGenerator[EventLog]:
     """A server's log on this folder, from its start to its clean end."""
-    database = Database(folder / "airboss.sqlite")
+    database = SqliteDatabase(folder / "airboss.sqlite")
     await database.open()
     try:
         async with EventLog(database, Journal(folder / "deltas")).running() as running:
@@ -26,10 +28,24 @@ async def log_in(folder: Path) -> AsyncGenerator[EventLog]:
         await database.close()
 
 
+@contextlib.asynccontextmanager
+async def log_on(new_database: NewDatabase, number: list[int]) -> AsyncGenerator[EventLog]:
+    """The log of the next server that has this database for itself."""
+    database = new_database()
+    await database.open()
+    try:
+        ownership: Ownership = await as_the_only_server(database, number)
+        async with EventLog(database, None, ownership=ownership).running() as running:
+            yield running
+    finally:
+        await database.close()
+
+
 @pytest.fixture
-def open_log(tmp_path: Path) -> OpenLog:
-    """Opens the log of one and the same folder, again and again."""
-    return lambda: log_in(tmp_path)
+def open_log(kept_in: str, tmp_path: Path, new_database: NewDatabase) -> OpenLog:
+    """Opens one and the same log, again and again."""
+    number = [0]
+    return lambda: log_in(tmp_path) if kept_in == SQLITE else log_on(new_database, number)
 
 
 @pytest.fixture

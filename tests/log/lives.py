@@ -8,6 +8,7 @@ import asyncio
 import json
 import os
 import sys
+import time
 from itertools import count
 from pathlib import Path
 
@@ -23,7 +24,8 @@ from airboss.model.events import (
     ToolEnded,
     ToolStarted,
 )
-from tests.log.conftest import log_in
+from airboss.store.postgres_database import PostgresDatabase
+from tests.log.conftest import log_in, log_on
 
 STREAM = "ses_killed"
 
@@ -61,8 +63,10 @@ async def speak(writer: Writer, notes: Notes) -> None:
         notes.add("ack", (await writer.commit(ended, SessionIdle())).seq)
 
 
-async def live(folder: Path, notes: Notes) -> None:
-    async with log_in(folder) as log, asyncio.TaskGroup() as group:
+async def live(folder: Path, notes: Notes, url: str) -> None:
+    """On a file of this folder, or on this PostgreSQL as its only server."""
+    shared = log_on(lambda: PostgresDatabase(url), [time.time_ns()])
+    async with shared if url else log_in(folder) as log, asyncio.TaskGroup() as group:
         writer = await log.writer(STREAM)
         opened = SessionOpened(model="m", cwd="/", policy="p", who="me")
         seq = (await writer.commit(opened)).seq
@@ -72,11 +76,11 @@ async def live(folder: Path, notes: Notes) -> None:
 
 
 def main() -> None:
-    folder = Path(sys.argv[1])
+    folder, url = Path(sys.argv[1]), sys.argv[2]
     for line in sys.stdin:
         child = os.fork()
         if child == 0:
-            asyncio.run(live(folder, Notes(folder / line.strip())))
+            asyncio.run(live(folder, Notes(folder / line.strip()), url))
         sys.stdout.write(f"{child}\n")
         sys.stdout.flush()
         os.waitpid(child, 0)

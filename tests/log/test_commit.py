@@ -12,12 +12,14 @@ from airboss.log.log import EventLog
 from airboss.model.events import Event, SessionIdle, SessionOpened
 from airboss.model.task_events import TaskAccepted, TaskDecided
 from airboss.model.views import View, fold
+from tests.databases import on_sqlite
 from tests.log.conftest import log_in
 
 TASK, SESSION = "tsk_one", "ses_one"
 ACCEPTED = TaskAccepted(
     task="plan", entry="e", model="m", cwd="/", policy="ask", user_input="", who="me"
 )
+
 OPENED = SessionOpened(model="m", cwd="/", policy="ask", who="me")
 FAULTY = TaskDecided(text="[MISC] cannot be folded")
 
@@ -51,6 +53,7 @@ async def kinds(log: EventLog, stream: str) -> list[str]:
     return [one.event.kind for one in await log.after(stream, 0)]
 
 
+@on_sqlite
 async def test_lines_of_two_streams_are_on_disk_when_the_call_answers(
     log: EventLog, tmp_path: Path
 ) -> None:
@@ -60,6 +63,7 @@ async def test_lines_of_two_streams_are_on_disk_when_the_call_answers(
     assert transactions(tmp_path) == [(SESSION, 1), (TASK, 1), (TASK, 2)]
 
 
+@on_sqlite
 async def test_what_is_begun_to_be_written_has_its_place_and_is_on_disk_when_that_is_answered(
     log: EventLog, tmp_path: Path
 ) -> None:
@@ -145,7 +149,7 @@ async def test_a_full_disk_refuses_the_whole_call_and_keeps_what_nobody_waits_fo
         raise StoreUnavailable("The disk is full.")
 
     with monkeypatch.context() as patch:
-        patch.setattr("airboss.log.rows.write", full)
+        patch.setattr("airboss.log.appending.AppendAttempt.write", full)
         log.say(session.line(SessionIdle()), task.line(decided("kept")))
         with pytest.raises(StoreUnavailable, match="full"):
             await log.commit(session.line(SessionIdle()), task.line(decided("refused"), "1"))
@@ -176,15 +180,16 @@ async def test_what_cannot_be_put_into_words_leaves_nothing_of_the_call(log: Eve
     assert [one.seq for one in await log.after(TASK, 0)] == [1, 2]
 
 
+@on_sqlite
 async def test_a_number_that_somebody_else_has_written_is_not_written_again(
     log: EventLog, tmp_path: Path
 ) -> None:
     task = log.new_writer(TASK)
     await task.commit(ACCEPTED)
     with sqlite3.connect(tmp_path / "airboss.sqlite") as connection:
-        connection.execute("UPDATE events SET seq = 7 WHERE stream = ?", (TASK,))
+        connection.execute("UPDATE streams SET head = 7 WHERE stream = ?", (TASK,))
     connection.close()
-    with pytest.raises(StoreUnavailable, match="tsk_one has an event 7 already"):
+    with pytest.raises(StoreUnavailable, match="tsk_one has an event 2, or a later one, already"):
         await task.commit(decided("stale"))
 
 

@@ -13,6 +13,7 @@ from airboss.model.events import (
     SessionIdle,
     SessionOpened,
 )
+from tests.databases import on_sqlite
 from tests.log.conftest import OpenLog
 
 FIRST, SECOND, THIRD = (
@@ -106,6 +107,7 @@ def test_garbage_is_nothing(tmp_path: Path, garbage: bytes) -> None:
     assert left_in(tmp_path) == []
 
 
+@on_sqlite
 async def test_a_server_takes_over_what_the_last_one_had_shown_and_not_what_it_had_written(
     open_log: OpenLog, tmp_path: Path
 ) -> None:

@@ -14,12 +14,13 @@ from pathlib import Path
 import pytest
 
 from airboss.model.events import EVENT, BlockDelta, Recorded
+from tests.databases import POSTGRES, SQLITE, NewDatabase
 from tests.log.conftest import OpenLog
 from tests.log.lives import STREAM
 from tests.log.truth import read_all
 from tests.trials import dice, share, trial
 
-LIVES = share(20, 50)
+LIVES = {SQLITE: share(20, 50), POSTGRES: share(8, 50)}
 ROOT = Path(__file__).parents[2]
 
 
@@ -59,9 +60,10 @@ def _read(file: Path) -> Known:
 
 
 @pytest.fixture
-def lives(tmp_path: Path) -> Generator["subprocess.Popen[str]"]:
+def lives(tmp_path: Path, new_database: NewDatabase) -> Generator["subprocess.Popen[str]"]:
     """Everything is imported once, so that each life begins at once."""
-    program = [sys.executable, "-m", "tests.log.lives", str(tmp_path)]
+    url = getattr(new_database(), "_url", "")
+    program = [sys.executable, "-m", "tests.log.lives", str(tmp_path), url]
     pipe = subprocess.PIPE
     with subprocess.Popen(program, stdin=pipe, stdout=pipe, text=True, cwd=ROOT) as running:
         yield running
@@ -97,10 +99,10 @@ def check(known: Known, stored: list[Recorded], left: dict[str, str]) -> None:
 
 @trial
 async def test_kill_at_random_moments_loses_nothing_that_was_known(
-    lives: "subprocess.Popen[str]", open_log: OpenLog, tmp_path: Path
+    lives: "subprocess.Popen[str]", open_log: OpenLog, tmp_path: Path, kept_in: str
 ) -> None:
     chance, head, highest, shown, left_open = dice(), 0, 0, 0, 0
-    for number in range(LIVES):
+    for number in range(LIVES[kept_in]):
         notes = tmp_path / f"life-{number}"
         live_and_die(lives, notes, chance)
         known = _read(notes)
@@ -113,5 +115,5 @@ async def test_kill_at_random_moments_loses_nothing_that_was_known(
         head = stored[-1].seq if stored else head
         highest = max(new, default=highest)
         shown, left_open = shown + len(known.shown), len(writer.left_open)
-    assert shown > 5 * LIVES, "the lives were too short to prove anything"
+    assert shown > 5 * LIVES[kept_in], "the lives were too short to prove anything"
     assert left_open > 0

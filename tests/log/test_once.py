@@ -9,6 +9,7 @@ from airboss.errors import StoreUnavailable
 from airboss.log.log import EventLog
 from airboss.model.events import SessionOpened
 from airboss.model.task_events import TaskAccepted, TaskDecided
+from tests.databases import on_sqlite
 from tests.log.conftest import OpenLog
 
 STREAM = "tsk_one"
@@ -37,6 +38,7 @@ async def test_the_second_word_from_an_origin_is_the_first(log: EventLog) -> Non
     assert await texts(log) == [(2, "[MISC] first")]
 
 
+@on_sqlite
 async def test_what_was_said_without_waiting_is_waited_for_when_it_is_asked_for(
     log: EventLog, tmp_path: Path
 ) -> None:
@@ -78,7 +80,7 @@ async def test_what_the_disk_refused_was_not_said(
         raise StoreUnavailable("The disk is full.")
 
     with monkeypatch.context() as patch:
-        patch.setattr("airboss.log.rows.write", full)
+        patch.setattr("airboss.log.appending.AppendAttempt.write", full)
         with pytest.raises(StoreUnavailable):
             await writer.commit(decided("lost"), origin="1")
     assert writer.said_from("1") is None

@@ -7,9 +7,10 @@ import pytest
 from sqlalchemy import Connection
 
 from airboss.log import rows
-from airboss.log.rows import Batch
 from airboss.model.events import MessageStarted, Recorded
 from airboss.store.database import Database
+from airboss.store.dialect import Append, Growth
+from airboss.store.sqlite_database import SqliteDatabase
 
 LENGTHS = (100, 20_000)
 
@@ -17,7 +18,7 @@ LENGTHS = (100, 20_000)
 @pytest.fixture
 async def database(tmp_path: Path) -> AsyncGenerator[Database]:
     """One short stream and one long, each with a block that is still open."""
-    made = Database(tmp_path / "airboss.sqlite")
+    made = SqliteDatabase(tmp_path / "airboss.sqlite")
     await made.open()
     body = MessageStarted(block="m").model_dump_json()
     for length in LENGTHS:
@@ -26,8 +27,9 @@ async def database(tmp_path: Path) -> AsyncGenerator[Database]:
             rows.row_of(stream, Recorded(seq, 0, body), "message.started", "start", f"b{seq}")
             for seq in range(1, length + 1)
         ]
-        batch = Batch(said, opened=[(stream, length - 2)])
-        await made.write(lambda c, batch=batch: rows.write(c, batch))
+        growth = Growth(stream, 1, length, 0)
+        batch = Append("here", [growth], said, opened=[(stream, length - 2)])
+        await made.write(lambda c, batch=batch: made.dialect.append(c, batch))
     yield made
     await made.close()
 

@@ -32,6 +32,7 @@ from airboss.model.events import (
 from airboss.model.ids import PromptId
 from airboss.model.views import View, fold
 from airboss.store.database import Database
+from airboss.store.sqlite_database import SqliteDatabase
 from tests.log.conftest import log_in
 from tests.log.truth import Truth, begin, deltas_of, read_all
 
@@ -108,7 +109,7 @@ async def test_a_full_disk_is_told_and_what_the_runtime_said_is_written_later(
 
 @contextlib.asynccontextmanager
 async def log_and_database(folder: Path) -> AsyncGenerator[tuple[EventLog, Database]]:
-    database = Database(folder / "airboss.sqlite")
+    database = SqliteDatabase(folder / "airboss.sqlite")
     await database.open()
     try:
         async with EventLog(database, Journal(folder / "deltas")).running() as log:
@@ -295,7 +296,7 @@ async def test_a_row_that_the_database_refuses_stops_no_other(tmp_path: Path) ->
                 (STREAM, "session.idle", '{"kind":"session.idle"}'),
             )
         other.say(SessionIdle())
-        with pytest.raises(StoreUnavailable, match="has an event 2 already"):
+        with pytest.raises(StoreUnavailable, match="UNIQUE constraint failed"):
             await writer.commit(PROMPT)
         assert (await writer.commit(SessionReady())).seq == 3
         assert (await other.commit(SessionReady())).seq == 3

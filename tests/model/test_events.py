@@ -15,6 +15,7 @@ from airboss.model.audit_events import (
     Deleted,
     EntryInstalled,
     EntryWritten,
+    ExtensionChanged,
     ItemDecided,
     RequestRefused,
     RulesChanged,
@@ -79,6 +80,13 @@ from airboss.model.events import (
     TurnUsage,
     Usage,
 )
+from airboss.model.extension_events import (
+    ExtensionEnded,
+    ExtensionHooked,
+    ExtensionRefused,
+    ExtensionSaid,
+    ExtensionStarted,
+)
 from airboss.model.gate_events import LoopNoticed, ToolGoing, ToolVetoed, ToolWaiting
 from airboss.model.hook_events import HookRan
 from airboss.model.ids import ItemId, PromptId, RuleId, SessionId, SignInId, TaskRunId, TurnId
@@ -103,6 +111,8 @@ from airboss.model.run_events import (
     RunEnded,
     RunEnding,
     RunError,
+    RunMoved,
+    RunPlaced,
     RunRenamed,
     RunResumed,
     RunRetried,
@@ -208,6 +218,8 @@ ONE_OF_EACH: tuple[Event, ...] = (
     TaskEnded(outcome="failed", reason="no", who="me"),
     RunAccepted(job="ship", entry="e", cwd="/work", user_input="it", who="me"),
     RunResumed(reason="restart"),
+    RunPlaced(machine="build-1"),
+    RunMoved(before="build-1", to="build-2", reason="build-1 was lost."),
     RunRetried(time=2, who="me", redo=("0.1",)),
     WorkStarted(work=0, path="0.1", task="plan", task_run=TASK),
     WorkWaiting(path="0.1", reason="a place"),
@@ -258,6 +270,13 @@ ONE_OF_EACH: tuple[Event, ...] = (
     EgressOpened(host="example.org", port=443, address="1.1.1.1", by="profile"),
     EgressClosed(host="example.org", port=443, connections=2, sent=10, received=20, seconds=0.5),
     EgressRefused(host="other.example", port=443, why="It is not in the list.", count=3),
+    ExtensionStarted(
+        name="guard", scope="project", language="python", digest="d", tools=("t",), hooks=("h",)
+    ),
+    ExtensionEnded(name="guard", reason="It ended.", crashed=True, restart_in=1),
+    ExtensionRefused(name="guard", reason="Its tool bash has a name that is taken."),
+    ExtensionSaid(name="guard", level="warning", text="Mind the gap."),
+    ExtensionHooked(name="guard", hook="preToolUse", tool="bash", outcome="denied", text="no"),
     ServerStarted(
         by=Actor(via="server"),
         version="1",
@@ -279,6 +298,7 @@ ONE_OF_EACH: tuple[Event, ...] = (
     SourceChanged(by=ME, change="added", source="provider", name="lab", about="openai at x"),
     EntryInstalled(by=ME, source="api", digest="d"),
     EntryWritten(by=ME, path="/work/airboss.yaml", digest="e", before="d"),
+    ExtensionChanged(by=ME, change="created", name="guard", scope="user", path="/x/guard"),
     Deleted(by=ME, stream=SESSION),
     AuditTrimmed(by=Actor(via="server"), keep_days=2, before=1, count=3),
 )

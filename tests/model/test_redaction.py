@@ -295,3 +295,16 @@ def test_the_places_of_secrets_are_where_the_masks_stand(text: str) -> None:
         said, at = f"{said}{f'x {text} y'[at:begin]}{MASK}", end
     assert MASK in said
     assert said + f"x {text} y"[at:] == redactor.text(f"x {text} y")
+
+
+def test_of_tokens_that_are_renewed_again_and_again_the_newest_are_secrets() -> None:
+    redactor = Redactor(("first-secret-value",))
+    redactor.learn("first-secret-value", of="account a")
+    for number in range(1000):
+        redactor.learn(f"minted-secret-value-{number}.", "client-secret-value", of="account a")
+        redactor.learn("other-secret-value", of="account b")
+    assert len(redactor.values) < 30
+    for kept in ("first-secret-value", "client-secret-value", "other-secret-value"):
+        assert redactor.text(kept) == MASK
+    assert redactor.text("minted-secret-value-998.") == MASK
+    assert redactor.text("minted-secret-value-1.") != MASK

@@ -6,11 +6,18 @@ from airboss.entry.tools import JOB_TOOLS
 from airboss.harness.plans import EXIT_PLAN_MODE
 from airboss.harness.questions import ASK_USER_OFFER
 from airboss.model.tool_lists import ToolList, allowed_by, known_and_allowed, matches, mistake_in
-from airboss.model.tool_table import BUILT_IN, GROUPS, OURS
+from airboss.model.tool_table import (
+    BUILT_IN,
+    EXTENSIONS_MANAGE,
+    EXTENSIONS_RELOAD,
+    GROUPS,
+    OURS,
+)
 
 
 def test_ours_are_the_tools_that_airboss_offers() -> None:
-    assert (*JOB_TOOLS, ASK_USER_OFFER.name, EXIT_PLAN_MODE) == OURS
+    extensions = (EXTENSIONS_MANAGE, EXTENSIONS_RELOAD)
+    assert (*JOB_TOOLS, ASK_USER_OFFER.name, EXIT_PLAN_MODE, *extensions) == OURS
 
 
 def test_every_tool_that_does_something_is_in_one_group() -> None:

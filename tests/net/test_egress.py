@@ -1,11 +1,14 @@
 """The way out: only checked addresses are connected to."""
 
+import asyncio
 import socket
+import threading
 from typing import Any
 
 import httpx2
 import pytest
 
+from airboss.net import address_guard
 from airboss.net.address_guard import AddressBlocked, Egress, NameNotFound
 from airboss.net.egress import guarded_client
 from tests.service.receiver import receiving
@@ -90,3 +93,23 @@ async def test_where_every_address_refuses_the_last_refusal_is_told(
     async with guarded_client(Egress(allows_private=True), 5) as client:
         with pytest.raises(httpx2.ConnectError):
             await client.get("http://shut.test:1/")
+
+
+async def test_a_name_that_nobody_answers_for_keeps_no_other_work_waiting(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    answered = threading.Event()
+
+    def look_up(*_: object, **_more: object) -> list[object]:
+        answered.wait(60)
+        return []
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    monkeypatch.setattr(address_guard, "_SECONDS", 0.1)
+    try:
+        for _ in range(10):  # more than there are threads for it
+            with pytest.raises(NameNotFound, match=r"slow\.test was not found within 0\.1 s"):
+                await Egress().addresses("slow.test", 443)
+        assert await asyncio.to_thread(lambda: "done") == "done"
+    finally:
+        answered.set()

@@ -18,6 +18,7 @@ from airboss.runtime.permission import PermissionAnswer, PermissionRequest
 from airboss.runtime.session import RuntimeSession, open_session
 from airboss.runtime.session_request import SessionRequest
 from airboss.runtime.signals import RuntimeLost, Signal, TurnIdle
+from tests.pauses import pauses
 from tests.runtime.copilot_service import Stage, on_stage
 
 Told = TypeVar("Told")
@@ -135,7 +136,7 @@ def running(words: str) -> list[int]:
 async def soon(condition: Callable[[], object], seconds: float = 15) -> bool:
     """Whether `condition` becomes true in time."""
     loop = asyncio.get_running_loop()
-    end = loop.time() + seconds
+    end, pause = loop.time() + seconds, pauses()
     while not (met := bool(condition())) and loop.time() < end:  # noqa: ASYNC110  # no event
-        await asyncio.sleep(0.02)
+        await asyncio.sleep(next(pause))
     return met

@@ -38,6 +38,7 @@ async def test_many_who_ask_at_once_share_one_process(flight: Flight) -> None:
     assert flight.runtime.starts == 1
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
 async def test_a_runtime_that_dies_or_hangs_in_a_turn_is_noticed_within_two_seconds(
     flight: Flight, listener: Listener, how: signal.Signals
@@ -80,9 +81,10 @@ async def test_all_sessions_of_a_dead_runtime_are_told(flight: Flight) -> None:
     assert flight.runtime.pid is not None
     os.kill(flight.runtime.pid, signal.SIGKILL)
     for listener in listeners:
-        await listener.until(RuntimeLost, 2)
+        await listener.until(RuntimeLost)
 
 
+@pytest.mark.timed
 async def test_a_question_that_is_open_when_the_runtime_hangs_ends_with_words(
     flight: Flight,
 ) -> None:
@@ -124,6 +126,7 @@ async def test_what_a_dead_runtime_left_running_is_gone_before_the_next_one_star
     assert ended.error is not None
 
 
+@pytest.mark.timed
 async def test_a_runtime_that_hangs_while_it_says_much_is_noticed_in_time_too(
     flight: Flight, listener: Listener
 ) -> None:
@@ -170,6 +173,7 @@ async def test_restarts_leave_no_task_no_child_and_no_open_file(flight: Flight) 
     assert len(CHILDREN.known) == 1
 
 
+@pytest.mark.timed
 async def test_stop_leaves_nothing_and_comes_within_two_seconds(
     flight: Flight, listener: Listener
 ) -> None:
@@ -188,6 +192,7 @@ async def test_stop_leaves_nothing_and_comes_within_two_seconds(
         await flight.runtime.status()
 
 
+@pytest.mark.timed
 async def test_stop_ends_a_runtime_that_hangs(flight: Flight) -> None:
     await flight.runtime.status()
     assert flight.runtime.pid is not None

@@ -65,9 +65,9 @@ async def test_another_runtime_that_is_killed_in_a_turn_is_told_and_found_again_
     await session.send("say first words")
     await listener.until(TurnIdle)
     listener.told.clear()
-    await session.send("shell sleep 4713.5")
+    await session.send("shell sleep 4716.5")
     await listener.until(ToolStarted)
-    assert await soon(lambda: running("sleep 4713.5"))
+    assert await soon(lambda: running("sleep 4716.5"))
     began = time.monotonic()
     theirs.kill()
     lost = await listener.until(RuntimeLost)
@@ -79,7 +79,7 @@ async def test_another_runtime_that_is_killed_in_a_turn_is_told_and_found_again_
     again = Listener()
     threading.Timer(0.8, theirs.start).start()
     later = await joined.session(again, id=session.id, resume=True)
-    assert running("sleep 4713.5") == []
+    assert running("sleep 4716.5") == []
     await later.send("say here again")
     assert await again.until(TurnIdle) == TurnIdle(aborted=False)
     assert [end.text for end in again.all(MessageEnded)] == ["here again "]

@@ -3,12 +3,14 @@
 import asyncio
 import os
 import shlex
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
 import pytest
 
 from airboss.model.setup import HookSetup
+from airboss.runtime.cage.programs import CagePrograms
 from airboss.runtime.hook_process import HookPrograms, digest_of_file
 
 pytestmark = pytest.mark.anyio
@@ -109,3 +111,29 @@ async def test_a_python_function_runs_in_a_process_of_its_own(
     assert "has no function none" in ((await programs.ask(hook("none"), {})).error or "")
     changed = (await programs.ask(hook("own", "0" * 64), {})).error
     assert changed == f"It was not run: {file} has changed since the session was opened."
+
+
+def test_what_stands_in_the_place_of_a_script_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to("/dev/zero")
+    for name in ("pipe", "link"):
+        assert digest_of_file(str(tmp_path / name)) is None
+
+
+async def test_beside_a_cage_it_does_not_start_where_the_agent_writes(
+    programs: HookPrograms,
+) -> None:
+    """There, the agent's `json.py` would be run as its own."""
+
+    async def never() -> CagePrograms:
+        raise AssertionError("it was to run outside")
+
+    (programs.cwd / "json.py").write_text("print('of the agent')", "utf-8")
+    script = 'python3 -c "import json" >&2; pwd >&2; echo "$AIRBOSS_SESSION_FOLDER" >&2; exit 2'
+    words = ("sh", "-c", script)
+    hook = HookSetup(hook="agentStop", command=words, seconds=5, on_host=True)
+    answer = await replace(programs, cage=never).ask(hook, {})
+    started, of_session = (answer.no or "").splitlines()
+    assert of_session == str(programs.cwd)
+    assert started != of_session
+    assert not await asyncio.to_thread(Path(started).exists)

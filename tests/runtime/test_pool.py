@@ -114,7 +114,7 @@ async def test_there_are_only_so_many_and_the_idlest_goes_first(berth: Berth) ->
     with pytest.raises(RuntimesBusy, match="All 2 agent runtimes are in use"):
         await berth.start(two)
     with pytest.raises(RuntimesBusy):
-        berth.pool.must_have_room(two)
+        await berth.pool.must_have_room(two)
     plan = CagePlan("strong", "default", CageProfile(), berth.flight.folder, "k")
     caged = berth.key("two", cage=plan)
     await berth.start(caged)  # such are not counted

@@ -26,6 +26,23 @@ print(json.dumps([[k.__eq__ is object.__eq__, k.__repr__ is object.__repr__] for
     assert after_loading(code) == [[True, True]] * 3
 
 
+def test_what_it_generates_does_not_describe_itself_which_only_an_heir_would_ask_for() -> None:
+    """When an heir is found, `sdk.py` must leave its parent as it is."""
+    code = """
+import sys
+kinds = [
+    kind
+    for name in ("copilot.generated.rpc", "copilot.generated.session_events")
+    for kind in vars(sys.modules[name]).values()
+    if isinstance(kind, type) and kind.__module__ == name
+]
+made = [kind for kind in kinds if "__init__" in vars(kind)]
+heirs = [kind.__name__ for kind in kinds if set(kind.__mro__[1:]) & set(made)]
+print(json.dumps([len(made) > 1000, sum(map(dataclasses.is_dataclass, kinds)), heirs]))
+"""
+    assert after_loading(code) == [True, 0, []]
+
+
 def test_what_it_generates_still_reads_and_writes_the_wire() -> None:
     code = """
 from copilot import rpc

@@ -13,6 +13,7 @@ import pytest
 from copilot._jsonrpc import JsonRpcClient
 
 from airboss.model.events import MessageEnded, ToolEnded
+from airboss.runtime.frames import Oversized, PassedOver
 from airboss.runtime.hooks import Hooks, Pass
 from airboss.runtime.sdk_wire import SdkWire
 from airboss.runtime.signals import RuntimeLost, TurnIdle
@@ -128,6 +129,11 @@ async def test_a_listener_that_fails_does_not_silence_the_others(
     assert listener.all(MessageEnded)[0].text == "two "
 
 
+def event_of(session: str) -> dict[str, Any]:
+    params: dict[str, Any] = {"sessionId": session, "event": {"type": "session.idle", "data": {}}}
+    return {"jsonrpc": "2.0", "method": "session.event", "params": params}
+
+
 def framed(*messages: dict[str, Any]) -> bytes:
     bodies = [json.dumps(message).encode() for message in messages]
     return b"".join(b"Content-Length: %d\r\n\r\n%b" % (len(body), body) for body in bodies)
@@ -159,3 +165,41 @@ async def test_who_says_more_than_is_heard_has_to_wait() -> None:
     assert await soon(lambda: len(heard) == count, 20)
     reader.join(5)
     assert heard == [size] * count
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        (event_of("ses_2"), "spoke for a session that it does not have"),
+        ({"method": "hooks.invoke", "id": 1, "params": {"hookType": "x"}}, "none would say"),
+        ({"method": "session.event", "params": {"sessionId": [], "event": {"type": "x"}}}, "none"),
+        ({"method": "permission.request", "params": {"sessionId": "ses_2"}}, "spoke for a session"),
+        (["no", "object"], "none would say"),
+        (PassedOver(9, "session.event", session="ses_2"), "spoke for a session"),
+    ],
+)
+async def test_what_comes_from_a_cage_is_not_believed(said: Any, why: str) -> None:
+    heard, told = list[Any](), list[str]()
+    wire: Any = SdkWire(asyncio.get_running_loop(), is_caged=True)
+    wire.known.add("ses_1")
+    wire.routes.update(ses_1=heard.append, ses_2=heard.append)
+    wire.distrust = told.append
+    for one in (said, event_of("ses_1")):
+        await asyncio.to_thread(wire._hear, None, one)  # nothing is answered
+    await asyncio.sleep(0)
+    assert why in told[0]
+    assert [one["type"] for one in heard] == ["session.idle"]
+
+
+async def test_a_message_over_64_mb_from_a_cage_is_not_read() -> None:
+    told = list[str]()
+    wire: Any = SdkWire(asyncio.get_running_loop(), is_caged=True)
+    wire.distrust = told.append
+    pipe = io.BufferedReader(io.BytesIO(b"Content-Length: 64000001\r\n\r\n"))
+    with pytest.raises(Oversized):
+        await asyncio.to_thread(wire._read, pipe)
+    await asyncio.sleep(0)
+    assert told == [
+        "The cage was ended: the agent runtime in it said something of 64 MB, and 64 MB is the "
+        "most that is read."
+    ]

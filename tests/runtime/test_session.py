@@ -71,6 +71,16 @@ async def test_a_turn_is_told_in_order_and_every_start_is_closed(
     await session.close()
 
 
+async def test_a_request_that_is_not_wanted_by_then_is_not_put(
+    flight: Flight, listener: Listener
+) -> None:
+    session = await flight.session(listener)
+    assert await session.send("say never", is_wanted=lambda: False) is None
+    await session.send("say hello")
+    await listener.until(TurnIdle)
+    assert [said.text.strip() for said in listener.all(MessageEnded)] == ["hello"]
+
+
 async def test_a_tools_output_is_told_as_it_comes_and_adds_up_to_its_result(
     flight: Flight, listener: Listener
 ) -> None:

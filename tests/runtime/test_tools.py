@@ -1,5 +1,6 @@
 """Tools of our own on the real runtime."""
 
+import base64
 from collections.abc import Mapping
 from typing import Any
 
@@ -8,7 +9,15 @@ import pytest
 from airboss.model.events import ToolEnded, ToolError, ToolResult, ToolStarted
 from airboss.runtime.permission import PermissionAnswer
 from airboss.runtime.signals import TurnIdle
-from airboss.runtime.tools import ToolOffer, ToolRefusal
+from airboss.runtime.tools import (
+    OutsideCall,
+    ToolImage,
+    ToolOffer,
+    ToolPictures,
+    ToolRefusal,
+    ToolSaid,
+)
+from tests.contract.test_v1_images import png
 from tests.runtime.conftest import Flight, Listener
 
 pytestmark = pytest.mark.anyio
@@ -55,6 +64,26 @@ async def test_a_refusal_is_a_failed_call_in_our_words(flight: Flight, listener:
 
 async def test_a_handler_that_breaks_is_a_failed_call(flight: Flight, listener: Listener) -> None:
     assert (await called(flight, listener, '{"what": "a fault"}')).error is not None
+
+
+async def test_pictures_of_a_tool_that_is_answered_from_outside_reach_the_model(
+    flight: Flight, listener: Listener
+) -> None:
+    data = base64.b64encode(png()).decode()
+
+    async def answer(_: OutsideCall) -> ToolSaid:
+        return ToolPictures("a dot", (ToolImage("image/png", data),))
+
+    camera = ToolOffer("look", "Look.", {"type": "object", "properties": {}}, None)
+    session = await flight.session(listener, tools=(camera,), answer=answer)
+    await session.send("call look {}")
+    await listener.until(TurnIdle)
+    [ended] = listener.all(ToolEnded)
+    assert (ended.text, ended.error) == ("a dot", None)
+    asked = str(flight.stage.requests[-1]["messages"])
+    assert "a dot" in asked
+    assert f"data:image/png;base64,{data}" in asked
+    await session.close()
 
 
 async def test_a_resumed_session_has_the_tools_that_it_is_given_anew(

@@ -194,13 +194,19 @@ async def test_a_wrong_token_waits_and_the_right_one_does_not(closed_portal: Por
     async with stranger(closed_portal) as client, closed_portal.client() as owner:
         await owner.get("/api/test")
         wrong = {"Authorization": f"Bearer {closed_portal.token[:-1]}_"}
-        began = loop.time()
-        guessing = [asyncio.create_task(client.get("/api/test", headers=wrong)) for _ in range(5)]
-        await asyncio.sleep(0.02)
-        assert (await owner.get("/api/test")).status_code == 200
-        assert loop.time() - began < 0.25, "nobody waits with them"
-        assert {(await guess).status_code for guess in guessing} == {401}
-        assert loop.time() - began >= 0.3
+        waited: list[float] = []
+        for _ in range(5):
+            began = loop.time()
+            guesses = [asyncio.create_task(client.get("/api/test", headers=wrong)) for _ in "12345"]
+            await asyncio.sleep(0.02)
+            assert (await owner.get("/api/test")).status_code == 200
+            waited.append(loop.time() - began)
+            assert {(await guess).status_code for guess in guesses} == {401}
+            assert loop.time() - began >= 0.3
+            if waited[-1] < 0.25:
+                break
+        # Who had to wait with them would do so each time; a busy machine is slow now and then.
+        assert min(waited) < 0.25, waited
 
 
 async def test_a_preflight_gets_no_leave(closed_portal: Portal) -> None:

@@ -178,6 +178,23 @@ async def test_a_decision_that_writes_a_rule_needs_the_role_own(
         await guest.do(item["session"], "close")
 
 
+async def test_to_trust_what_an_agent_wrote_needs_the_role_own(
+    portal: Portal, tokens: dict[Role, str]
+) -> None:
+    folder = portal.work / ".github" / "extensions" / "fresh"
+    folder.mkdir(parents=True)
+    (folder / "extension.py").write_text("raise SystemExit\n", "utf-8")
+    async with somebody(portal, tokens["decide"]) as guest:
+        item = await guest.ask("reload them")
+        assert item["asked"]["wish"] == "extension"
+        answer = await guest.say(item["id"], "decision", choice="allow-once")
+        status, code, words = refusal(answer)
+        assert (status, code) == (403, "role_needed")
+        assert "because it lets an extension run" in words
+        assert (await guest.say(item["id"], "decision", choice="deny")).status_code == 200
+        await guest.do(item["session"], "close")
+
+
 async def test_an_operator_does_not_approve(portal: Portal, tokens: dict[Role, str]) -> None:
     async with somebody(portal, tokens["operate"]) as guest:
         item = await guest.ask("touch it")

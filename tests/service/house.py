@@ -20,6 +20,7 @@ from airboss.service.access import Access
 from airboss.service.sessions import Sessions
 from airboss.settings import Settings
 from airboss.store.folder import DataFolder
+from tests.houses import HOUSES
 
 ME = "me"
 
@@ -56,6 +57,11 @@ class House:
                 view = await self.sessions.show(session)
         return view
 
+    async def until_event(self, session: str, kind: str, seconds: float = 20) -> None:
+        async with asyncio.timeout(seconds), self.sessions.follow(session, 0) as follower:
+            while kind not in [one.event.kind for one in await follower.next(1)]:
+                pass
+
     def kill_runtime(self) -> None:
         pid = self.services.status.pool.pid
         assert pid is not None
@@ -83,7 +89,8 @@ async def house_in(folder: Path, **settings: Any) -> AsyncGenerator[House]:
     work.mkdir(exist_ok=True)
     data = DataFolder(folder / "data")
     data.create()
-    given: dict[str, Any] = {"permissions": "read-only", "roots": (work,), **settings}
+    database = HOUSES.settings(data.path)
+    given: dict[str, Any] = {"permissions": "read-only", "roots": (work,), **database, **settings}
     chosen = Settings(data=data.path, **given)
     access = Access(data)
     async with opened_services(chosen, data, access, "http://localhost", _nothing) as services:

@@ -15,8 +15,8 @@ from airboss.service.folders import Folders
 from airboss.service.installed import Installed
 from airboss.service.trust import Trust
 from airboss.settings import Settings
-from airboss.store.database import Database
 from airboss.store.entries import EntryStore, TrustRow, TrustStore
+from airboss.store.sqlite_database import SqliteDatabase
 
 ENTRY: dict[str, Any] = {
     "models": {"driving": "m", "coding": "n"},
@@ -74,7 +74,7 @@ class Repo:
     @contextlib.asynccontextmanager
     async def served(self, **settings: Any) -> AsyncGenerator[Entries]:
         self.root.mkdir(exist_ok=True)
-        database = Database(self.folder / "airboss.sqlite")
+        database = SqliteDatabase(self.folder / "airboss.sqlite")
         await database.open()
         entries = Entries(
             settings=Settings(data=self.folder / "data", **{**self.settings, **settings}),

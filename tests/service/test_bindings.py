@@ -15,6 +15,7 @@ from airboss.harness.switching import Switch
 from airboss.model.lineage_events import SessionRestarted
 from airboss.provider_settings import Provider
 from airboss.store.bindings import BindingStore
+from tests.houses import on_a_file
 from tests.runtime.copilot_service import Stage, on_stage
 from tests.service.house import ME, House, house_in
 from tests.trials import sampled
@@ -173,6 +174,7 @@ CREATE TRIGGER no_room BEFORE INSERT ON bindings BEGIN SELECT RAISE(ABORT, 'no r
 """
 
 
+@on_a_file
 async def test_a_binding_that_cannot_be_kept_stops_nothing(tmp_path: Path, stage: Stage) -> None:
     async with house_in(tmp_path, **provider(stage)) as house:
         await house.services.log._database.write(lambda c: c.execute(text(NO_ROOM)))  # pyright: ignore[reportPrivateUsage]
@@ -188,3 +190,24 @@ async def test_a_binding_that_cannot_be_kept_stops_nothing(tmp_path: Path, stage
         await house.sessions.resume(session, ME)
         await turn(house, session, "say two", 2)
         assert await restarts(house, session) == []
+
+
+@on_a_file
+async def test_a_binding_that_cannot_be_read_just_now_is_not_forgotten(
+    tmp_path: Path, stage: Stage
+) -> None:
+    async with house_in(tmp_path, **provider(stage)) as house:
+        write, bindings = house.services.log._database.write, house.sessions.bindings  # pyright: ignore[reportPrivateUsage]
+        assert bindings is not None
+        session = (await house.sessions.start("house/stand-in", str(house.work), ME)).id
+        await turn(house, session, "say one", 1)
+        house.kill_runtime()
+        await house.until(session, "interrupted")
+        bound = await bindings.store.find(session, 1)
+        assert bound is not None
+        await write(lambda c: c.execute(text("ALTER TABLE bindings RENAME TO away")))
+        await house.sessions.resume(session, ME)
+        await write(lambda c: c.execute(text("ALTER TABLE away RENAME TO bindings")))
+        assert await restarts(house, session) == []
+        assert await bindings.store.find(session, 1) == bound
+        await turn(house, session, "say two", 2)

@@ -1,5 +1,6 @@
 """Sessions in a cage, on the real runtime: opened, resumed, forked, and refused in words."""
 
+import asyncio
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,13 +12,17 @@ from airboss.errors import CageRefused, Conflict, RuntimesBusy
 from airboss.harness.setup import Said
 from airboss.harness.switching import Switch
 from airboss.model.cage_events import CageOpened
-from airboss.model.events import MessageEnded, SessionOpened, ToolEnded
+from airboss.model.events import MessageEnded, SessionInterrupted, SessionOpened, ToolEnded
 from airboss.model.inbox_events import ApprovalAsked
 from airboss.runtime.cage.ability import Ability, ability
+from airboss.runtime.cage.folders import CageFolders
+from airboss.runtime.cage.inside import landlock
 from airboss.service.forked_sessions import ForkWish
 from airboss.session_keys import SessionKeys
+from tests.runtime.conftest import soon
 from tests.service.errands import task, task_house_in
 from tests.service.house import ME, House, house_in
+from tests.trials import whole_only
 
 SCRIPT = """
 rules:
@@ -179,12 +184,47 @@ async def test_a_caged_task_asks_nobody_on_a_server_that_asks(tmp_path: Path) ->
         assert {(one.policy, one.cage_profile) for one in story.sessions} == {("caged", "default")}
 
 
+BUSY_SCRIPT = """
+rules:
+  - when: "work"
+    steps: [{call: {tool: bash, arguments: {command: "sleep 60", description: "x"}}}]
+"""
+
+
+@strong
+@whole_only
+@pytest.mark.skipif(landlock.version() < landlock.NARROW_NEEDS, reason="there is no Landlock 6")
+async def test_a_narrow_cage_takes_turns_without_any_network(tmp_path: Path) -> None:
+    (tmp_path / "script.yaml").write_text(SCRIPT, encoding="utf-8")
+    options = {"rehearsal": tmp_path / "script.yaml", "cage_narrow": True}
+    async with house_in(tmp_path, permissions="ask", **options) as house:
+        narrow = Ability("narrow", "There is no bwrap.", "Install it.")
+        house.sessions.cages = replace(house.sessions.cages, ability=lambda: narrow)
+        session = await start(house, policy="caged")
+        for turns in (1, 2):
+            await house.sessions.prompt(session, "work", ME)
+            await house.until(session, "idle", turns=turns, seconds=40)
+        assert (house.work / "made").exists()
+        assert not (tmp_path / "outside").exists()
+        [cage] = [one for one in await house.story(session) if isinstance(one, CageOpened)]
+        assert cage.strength == "narrow"
+        assert not (await house.sessions.show(session)).egress
+
+
 @strong
 async def test_there_are_no_more_cages_than_the_settings_allow(tmp_path: Path) -> None:
-    async with house_in(tmp_path, permissions="ask", max_cages=1) as house:
-        await start(house, policy="caged")
+    (tmp_path / "script.yaml").write_text(BUSY_SCRIPT, encoding="utf-8")
+    settings: dict[str, Any] = {"max_cages": 1, "rehearsal": tmp_path / "script.yaml"}
+    async with house_in(tmp_path, permissions="ask", **settings) as house:
+        first = await start(house, policy="caged")
+        second = await start(house, policy="caged")
+        view = await house.sessions.show(first)
+        assert (view.state, view.cage and view.cage.is_open) == ("idle", False), "it rests"
+        await house.sessions.prompt(second, "work", ME)
+        await house.until(second, "working")
         with pytest.raises(RuntimesBusy, match="raise max_cages in the settings"):
             await start(house, policy="caged")
+        await house.sessions.abort(second)
 
 
 async def test_a_task_that_cannot_be_caged_is_refused_in_words(tmp_path: Path) -> None:
@@ -194,3 +234,75 @@ async def test_a_task_that_cannot_be_caged_is_refused_in_words(tmp_path: Path) -
         assert story.view.state == "failed"
         assert "It is to work in a cage, and none holds here" in (story.view.reason or "")
         assert not (house.work / "made").exists()
+
+
+def cage_folders(folder: Path) -> set[str]:
+    return {path.name for path in folder.glob("data/cages/*")}
+
+
+def put_links(folder: Path, target: Path) -> None:
+    target.mkdir()
+    for home in folder.glob("data/cages/*/home"):
+        (home / target.name).symlink_to(target)
+
+
+def only_talk(house: House) -> Any:
+    sessions: Any = house.sessions
+    [talk] = sessions._open.values()
+    return talk
+
+
+def cages_open(house: House) -> int:
+    return sum(state.key.cage is not None for state in house.services.status.pool.states)
+
+
+@strong
+async def test_what_a_cage_keeps_is_deleted_with_its_session_and_at_the_next_start(
+    tmp_path: Path,
+) -> None:
+    kept = tmp_path / "kept"
+    async with house_in(tmp_path, permissions="ask") as house:
+        first, _ = [await start(house, policy="caged") for _ in range(2)]
+        assert len(cage_folders(tmp_path)) == 2
+        put_links(tmp_path, kept)
+        await house.sessions.close(first, ME)
+        await house.services.history.delete_session(first)
+        [left] = cage_folders(tmp_path)
+    # As after a server that was killed while it deleted something.
+    CageFolders.of(tmp_path / "data", "dead").make("ses_that_was_deleted")
+    put_links(tmp_path, tmp_path / "more")
+    async with house_in(tmp_path, permissions="ask"):
+        assert cage_folders(tmp_path) == {left}, "it can be resumed"
+    assert kept.is_dir()
+    assert (tmp_path / "more").is_dir()
+
+
+@strong
+async def test_a_caged_task_is_deleted_with_its_cage(tmp_path: Path) -> None:
+    async with task_house_in(tmp_path, TASK_SCRIPT, permissions="ask") as house:
+        await house.install({"it": task("Touch the file.", permissions="caged")})
+        run = (await house.begin("it")).id
+        await house.ended(run, seconds=60)
+        assert len(cage_folders(tmp_path)) == 1
+        await house.services.tasks.delete(run)
+        assert cage_folders(tmp_path) == set()
+
+
+@strong
+async def test_a_cage_that_speaks_for_another_session_is_ended_in_words(tmp_path: Path) -> None:
+    async with house_in(tmp_path, permissions="ask") as house:
+        session = await start(house, policy="caged")
+        talk = only_talk(house)
+        wire = talk.agent._process.wire
+        said: dict[str, Any] = {
+            "sessionId": "ses_of_somebody",
+            "event": {"type": "session.idle", "data": {}},
+        }
+        message = {"jsonrpc": "2.0", "method": "session.event", "params": said}
+        await asyncio.to_thread(wire._hear, wire._connection, message)
+        await house.until(session, "interrupted")
+        [lost] = [one for one in await house.story(session) if isinstance(one, SessionInterrupted)]
+        assert lost.reason == (
+            "The cage was ended: the agent runtime in it spoke for a session that it does not have."
+        )
+        assert await soon(lambda: cages_open(house) == 0)

@@ -54,6 +54,19 @@ async def test_programs_of_hooks_are_looked_for_and_asked_where_somebody_wants_t
         assert (await row(house, "hooks")).summary == "No hooks are configured."
 
 
+async def test_servers_of_the_settings_are_looked_for(tmp_path: Path) -> None:
+    servers = {"shell": {"command": ["sh"]}, "wiki": {"url": "http://127.0.0.1:1/mcp"}}
+    keys = SessionSettings.model_validate({"mcp_servers": servers})
+    async with house_in(tmp_path, session=keys) as house:
+        found = await row(house, "mcp-servers")
+        assert (found.state, found.summary) == (
+            "warn",
+            "Not there: wiki: 127.0.0.1:1 does not answer.",
+        )
+    async with house_in(tmp_path) as house:
+        assert (await row(house, "mcp-servers")).summary == "No MCP servers are configured."
+
+
 async def test_sessions_without_a_model_are_named_and_only_what_is_ours_is_removed(
     tmp_path: Path,
 ) -> None:

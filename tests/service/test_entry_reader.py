@@ -18,6 +18,7 @@ from airboss.service.entry_reader import EntryReader
 from airboss.service.installed import Installed, digest_of_entry
 from airboss.settings import Settings
 from tests.entry.test_large import large
+from tests.heap import settle
 from tests.service.repo import PROGRAM, Repo, named, trusted, used
 
 HELD_SECONDS = 0.1
@@ -45,6 +46,7 @@ async def ticking() -> AsyncGenerator[list[float]]:
     """How long this process worked each time while its event loop did not turn: what neighbours
     take from both does not count."""
     held: list[float] = []
+    settle()
 
     async def tick() -> None:
         while True:

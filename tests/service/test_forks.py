@@ -4,7 +4,6 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from sqlalchemy import text
 
 from airboss.errors import Conflict, NotFound
 from airboss.harness.prompts import Extras
@@ -14,6 +13,7 @@ from airboss.model.lineage_events import SessionForked
 from airboss.model.usage import Usage
 from airboss.runtime.pool_key import PoolKey
 from airboss.service.forked_sessions import ForkWish
+from airboss.store.bindings import BindingRow
 from airboss.store.images import Picture
 from tests.contract.test_v1_images import png
 from tests.runtime.copilot_service import Stage, on_stage
@@ -112,14 +112,10 @@ async def test_a_server_that_ends_in_the_middle_leaves_nothing_half(tmp_path: Pa
             await asked
         assert len(list(state.glob("*/workspace.yaml"))) == 1
         # As after `kill -9`: the copy lies there, and nobody was told.
-        database = house.services.log._database  # pyright: ignore[reportPrivateUsage]
         half = source[:-1] + ("0" if source[-1] != "0" else "1")
         await fork(house.sessions.homes.key("default", None), source, half, None)
-        await database.write(
-            lambda c: c.execute(
-                text("INSERT INTO bindings VALUES (:s, 0, '', 'm', '{}', 0)"), {"s": half}
-            )
-        )
+        assert house.sessions.bindings is not None
+        await house.sessions.bindings.store.keep(BindingRow(half, 0, "", "m", {}))
     async with on_stage(Stage()) as stage, house_in(tmp_path, **provider(stage)) as house:
         assert len(list(state.glob("*/workspace.yaml"))) == 1
         assert await house.sessions.bindings.store.half_forks() == []  # pyright: ignore[reportOptionalMemberAccess]

@@ -24,8 +24,8 @@ from airboss.model.events import (
 )
 from airboss.model.ids import PromptId, TaskRunId, TurnId
 from airboss.service.live import Live, NeverUsed, ParallelCall
-from airboss.store.database import Database
 from airboss.store.positions import Positions
+from airboss.store.sqlite_database import SqliteDatabase
 from tests.log.conftest import log_in
 
 STREAM = "ses_1"
@@ -60,7 +60,7 @@ class Hall:
 
 @contextlib.asynccontextmanager
 async def hall_in(folder: Path) -> AsyncGenerator[Hall]:
-    positions = Database(folder / "positions.sqlite")
+    positions = SqliteDatabase(folder / "positions.sqlite")
     await positions.open()
     async with log_in(folder) as log:
         live = Live(log, Positions(positions), callback_of)

@@ -5,7 +5,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from airboss.harness.setup import Said
+from airboss.service import mirror as mirror_module
 from airboss.service.doctor_checks import check_transcripts
 from airboss.service.mirror import Mirror
 from airboss.session_keys import SessionKeys
@@ -89,3 +92,51 @@ async def test_what_cannot_be_written_stops_nothing_and_is_told(tmp_path: Path) 
         file = folder / f"{session}.jsonl"
         assert await soon(lambda: file.exists() and len(lines(file)) == 4 and not mirror.incomplete)
         assert check_transcripts(mirror).state == "ok"
+
+
+async def test_what_one_server_could_not_write_the_next_one_does_without_a_word_more(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "transcripts"
+    folder.write_text("not a folder", "utf-8")
+    settings: dict[str, Any] = {"transcripts": folder}
+    async with on_stage(Stage()) as stage:
+        async with house_in(tmp_path, **provider(stage), **settings) as house:
+            session = (await house.sessions.start("house/stand-in", str(house.work), ME)).id
+            await turn(house, session, "say one", 1)
+            await house.sessions.close(session, ME)
+        async with house_in(tmp_path, **provider(stage), **settings) as house:
+            mirror = house.services.status.mirror
+            assert isinstance(mirror, Mirror)
+            assert await soon(lambda: mirror.audit == "incomplete")
+        folder.unlink()
+        file = folder / f"{session}.jsonl"
+        async with house_in(tmp_path, **provider(stage), **settings):
+            assert await soon(lambda: file.exists() and len(lines(file)) == 2)
+        assert int((folder / ".complete").read_text("utf-8")) > 0
+        file.write_text("", "utf-8")
+        async with house_in(tmp_path, **provider(stage), **settings):
+            assert await soon(lambda: len(lines(file)) == 2)
+
+
+async def test_what_could_not_be_written_is_tried_again_by_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mirror_module, "_AGAIN_SECONDS", 0.1)
+    monkeypatch.setattr(mirror_module, "_MOST_KNOWN", 0)
+    folder = tmp_path / "transcripts"
+    folder.write_text("not a folder", "utf-8")
+    async with (
+        on_stage(Stage()) as stage,
+        house_in(tmp_path, **provider(stage), transcripts=folder) as house,
+    ):
+        mirror = house.services.status.mirror
+        assert isinstance(mirror, Mirror)
+        session = (await house.sessions.start("house/stand-in", str(house.work), ME)).id
+        await turn(house, session, "say one", 1)
+        assert await soon(lambda: session in mirror.incomplete)
+        folder.unlink()
+        file = folder / f"{session}.jsonl"
+        assert await soon(lambda: not mirror.incomplete)
+        await turn(house, session, "say two", 2)
+        assert await soon(lambda: len(lines(file)) == 4)

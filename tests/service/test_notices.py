@@ -37,8 +37,8 @@ from airboss.service import notices as module
 from airboss.service.notice_command import CommandChannel
 from airboss.service.notices import Channel, Notices
 from airboss.service.webhook import WebhookChannel
-from airboss.store.database import Database
 from airboss.store.deliveries import Deliveries
+from airboss.store.sqlite_database import SqliteDatabase
 from tests.service.receiver import NEVER, Posted, free_port, receiving
 
 SECRET = "a-secret-of-the-test"
@@ -112,7 +112,7 @@ def approval(item: ItemId, title: str, subject: Subject) -> ApprovalAsked:
 async def desk_in(
     folder: Path, *channels: Channel, now: Callable[[], int] = now_ms
 ) -> AsyncGenerator[Desk]:
-    database = Database(folder / "airboss.sqlite")
+    database = SqliteDatabase(folder / "airboss.sqlite")
     await database.open()
     try:
         async with EventLog(database, Journal(folder / "deltas")).running() as log:

@@ -8,8 +8,8 @@ from airboss.model.audit_events import AUDIT, Actor, RequestRefused
 from airboss.model.redaction import Redactor
 from airboss.service.audit import Audit
 from airboss.service.refused import MOST_KINDS, Refusals
-from airboss.store.database import Database
 from airboss.store.folder import DataFolder
+from airboss.store.sqlite_database import SqliteDatabase
 from airboss.store.token_changes import TokenChanges
 
 SOMEBODY = Actor(address="192.0.2.7", via="api")
@@ -18,7 +18,7 @@ SOMEBODY = Actor(address="192.0.2.7", via="api")
 async def told_after(place: Path, asked: list[tuple[Actor, int, str]]) -> list[RequestRefused]:
     folder = DataFolder(place / "data")
     folder.create()
-    database = Database(folder.database)
+    database = SqliteDatabase(folder.database)
     await database.open()
     log = EventLog(database, Journal(folder.journal))
     async with log.running():

@@ -1,9 +1,7 @@
 """What ended long ago is deleted with all that belongs to it, and nothing else is."""
 
 import asyncio
-import sqlite3
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +13,8 @@ from airboss.model.runs import RunView
 from airboss.service.retention import Retention, ended_in
 from airboss.service.run_request import NewRun
 from tests.contract.job_guest import ref
+from tests.engine.homes import rows_of
+from tests.houses import HOUSES
 from tests.service.errands import TaskHouse, task, task_house_in
 
 SCRIPT = """
@@ -109,8 +109,8 @@ async def test_what_is_older_than_the_days_goes_with_all_that_belongs_to_it(
     assert left_open.id in sessions
     with pytest.raises(NotFound):
         await house.services.runs.show(old.id)
-    with closing(sqlite3.connect(house.folder / "data" / "engine.sqlite")) as engine:
-        rows = engine.execute("SELECT workflow_uuid FROM workflow_status").fetchall()
+    engine = HOUSES.engine_home(house.folder / "data")
+    rows = rows_of(engine, "SELECT workflow_uuid FROM workflow_status")
     assert {name.partition(".")[0] for (name,) in rows} == {going.id}
     again = await ran(house)
     assert (again.state, again.id != old.id) == ("succeeded", True), "its key is free"

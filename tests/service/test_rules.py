@@ -12,15 +12,15 @@ from airboss.model.redaction import Redactor
 from airboss.model.rules import Rule
 from airboss.service import rules as module
 from airboss.service.rules import Rules, rule_text, settle
-from airboss.store.database import Database
 from airboss.store.rules import RuleStore
+from airboss.store.sqlite_database import SqliteDatabase
 
 ME = "me"
 
 
 @contextlib.asynccontextmanager
 async def opened(folder: Path) -> AsyncGenerator[Rules]:
-    database = Database(folder / "airboss.sqlite")
+    database = SqliteDatabase(folder / "airboss.sqlite")
     await database.open()
     try:
         rules = Rules(RuleStore(database), Redactor(("a-secret-value",)))

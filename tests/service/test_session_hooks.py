@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from airboss.errors import Conflict, Invalid, PromptBlocked
+from airboss.harness.prompts import Extras
 from airboss.model.events import Event, MessageEnded, PromptAccepted, ToolEnded, TurnEnded
 from airboss.model.gate_events import ToolVetoed
 from airboss.model.hook_events import HookRan
@@ -60,6 +61,11 @@ class Hooked:
     def told(self, name: str) -> list[dict[str, Any]]:
         files = sorted(self.folder.glob(f"told-{name}-*"), key=lambda file: file.stat().st_mtime_ns)
         return [json.loads(file.read_text("utf-8")) for file in files]
+
+    async def until_told(self, name: str, times: int = 1) -> None:
+        async with asyncio.timeout(20):
+            while len(self.told(name)) < times:  # noqa: ASYNC110 - it is another process that writes
+                await asyncio.sleep(0.05)
 
     async def opened(self, *names: str, **more: Any) -> str:
         return await self.watched.opened(hooks=self.keys(*names, **more), mcpServers=SERVER)
@@ -298,6 +304,45 @@ async def test_hooks_are_there_again_behind_a_resume_and_those_of_the_settings_c
     assert "say evil" not in str(request["messages"][-1]["content"])
     [*_, last] = await hooked.ran(session, "userPromptSubmitted")
     assert last.error == f"It was not run: {file} has changed since the session was opened."
+
+
+async def test_a_request_that_is_stopped_while_a_hook_is_asked_is_never_sent(
+    hooked: Hooked,
+) -> None:
+    sessions, name = hooked.watched.house.sessions, "beforePromptBuild"
+    session = await hooked.opened(name, seconds=7)
+    hooked.act(name, "sleep 60")
+    await sessions.prompt(session, "say stopped", ME, more=Extras(mode="plan"))
+    await hooked.until_told(name)
+    await sessions.abort(session)
+    assert (await hooked.last(session, TurnEnded)).outcome == "aborted"
+    hooked.act(name, "exit 0")
+    await hooked.watched.asked(session, "say more")
+    asked = [str(request["messages"]) for request in hooked.watched.stage.requests]
+    assert ["say stopped" in messages for messages in asked] == [False]
+    assert (await sessions.show(session)).turns == 2
+    [ran] = await hooked.ran(session, name)  # the other one was ended with its turn
+    assert ran.error is None
+
+
+async def test_what_is_put_into_a_turn_that_ends_while_a_hook_is_asked_waits_for_its_own(
+    hooked: Hooked,
+) -> None:
+    sessions, name = hooked.watched.house.sessions, "beforePromptBuild"
+    session = await hooked.opened(name, seconds=7)
+    busy = json.dumps({"command": "sleep 60", "description": "Wait"})
+    await sessions.prompt(session, f"call bash {busy}", ME)
+    await hooked.watched.house.until_event(session, "tool.started")
+    hooked.act(name, "sleep 60")
+    steering = asyncio.create_task(sessions.prompt(session, "say steered", ME, "steer"))
+    await hooked.until_told(name, 2)
+    hooked.act(name, "exit 0")
+    await sessions.abort(session)
+    await steering
+    await hooked.watched.house.until(session, "idle", turns=2)
+    assert (await hooked.last(session, TurnEnded)).outcome == "done"
+    assert (await hooked.last(session, MessageEnded)).text.strip() == "steered"
+    assert [ran.error for ran in await hooked.ran(session, name)] == [None, None]
 
 
 @pytest.mark.parametrize(

@@ -13,13 +13,16 @@ import pytest
 from airboss.errors import Invalid
 from airboss.harness.setup import Said
 from airboss.model.events import SessionOpened
-from airboss.model.tool_table import OURS
+from airboss.model.tool_table import EXTENSIONS_MANAGE, EXTENSIONS_RELOAD, OURS
 from airboss.provider_settings import Provider, ProviderModel
+from airboss.runtime.cage.ability import ability
 from airboss.runtime.hooks import Pass, ToolUse, Veto
 from airboss.service.tasks import NewTaskRun
 from airboss.session_keys import SessionKeys, SessionSettings, ToolKeys
 from tests.runtime.copilot_service import Stage, on_stage
 from tests.service.house import ME, House, house_in
+
+OURS_IN_TASKS = {*OURS} - {EXTENSIONS_MANAGE, EXTENSIONS_RELOAD}
 
 MODEL = "house/stand-in"
 ENTRY: dict[str, Any] = {
@@ -240,11 +243,11 @@ async def test_an_entry_that_nobody_trusts_has_no_more_tools_than_the_server_giv
 ) -> None:
     watched.house.sessions.session_keys = SessionSettings(tools=ToolKeys(allow=("@read", "bash")))
     wish: dict[str, Any] = {"tools": {"allow": ["view", "edit"]}}
-    assert offered(await watched.run(**wish)) == {"view", *OURS}
-    assert offered(await watched.run(trusted=True, **wish)) == {"view", "edit", *OURS}
+    assert offered(await watched.run(**wish)) == {"view", *OURS_IN_TASKS}
+    assert offered(await watched.run(trusted=True, **wish)) == {"view", "edit", *OURS_IN_TASKS}
     assert offered(await watched.run(task={"tools": {"deny": ["grep"]}})) == {
         *("view", "glob", "bash"),
-        *OURS,
+        *OURS_IN_TASKS,
     }
 
 
@@ -310,3 +313,9 @@ async def test_an_effort_that_a_model_does_not_offer_opens_no_session(tmp_path: 
         with pytest.raises(Invalid, match=r"^reasoningEffort: The model small does not offer"):
             await house.sessions.start("small", str(house.work), ME, said=(said,))
         assert (await house.sessions.page((), None, 10)).items == []
+
+
+@pytest.mark.skipif(ability().kind != "strong", reason="no strong cage holds here")
+async def test_a_session_in_a_cage_is_told_how_a_tool_reaches_the_network(watched: Watched) -> None:
+    caged = await watched.opened(cage={"profile": "default"})
+    assert "which `HTTPS_PROXY` and `HTTP_PROXY` name" in system(await watched.asked(caged))

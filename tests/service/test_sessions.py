@@ -19,6 +19,7 @@ from airboss.errors import (
 )
 from airboss.model.events import PromptAccepted, SessionOpened, SessionReady, TurnStarted
 from airboss.model.ids import PromptId, TurnId, new_session_id
+from tests.houses import on_a_file
 from tests.log.conftest import log_in
 from tests.log.test_trouble import (
     fill,
@@ -161,6 +162,7 @@ async def ask_until_full(house: House, session: str) -> None:
         await house.sessions.prompt(session, "hello" * 200, ME)
 
 
+@on_a_file
 async def test_a_close_that_a_full_disk_refused_can_be_asked_for_again(
     small_disk: Path,  # noqa: F811 - the fixture of this name
 ) -> None:
@@ -227,6 +229,7 @@ async def test_what_is_asked_of_no_session_or_without_words_is_refused(house: Ho
         await house.sessions.prompt(session, "hello", ME)
 
 
+@on_a_file
 async def test_every_session_of_a_dead_server_is_interrupted_by_the_next(tmp_path: Path) -> None:
     """More than a page of them, some in the middle of a turn, with requests in their queues."""
     (tmp_path / "data").mkdir()

@@ -10,11 +10,13 @@ import pytest
 
 from airboss.engine.slots import Slots
 from airboss.errors import Conflict, Invalid, NotFound, TooMuch
+from airboss.extension_settings import ExtensionSettings
 from airboss.service.in_force import SettingsInForce
 from airboss.service.retention import Retention, ended_in
 from airboss.service.run_request import NewRun
 from airboss.settings import Settings
 from tests.contract.job_guest import ref
+from tests.houses import on_a_file
 from tests.service.errands import TaskHouse, task, task_house_in
 from tests.service.house import house_in
 
@@ -109,6 +111,7 @@ async def test_what_cannot_be_changed_says_why_and_what_to_do(tmp_path: Path) ->
                 await settings.change(name, 1, "me")
 
 
+@on_a_file
 async def test_a_change_that_cannot_be_used_any_more_keeps_nobody_from_starting(
     tmp_path: Path,
 ) -> None:
@@ -133,9 +136,11 @@ async def test_each_part_hears_what_it_works_by(tmp_path: Path) -> None:
     async with house_in(tmp_path) as house:
         services, slots = house.services, Slots(1)
         retention = Retention(services.log, services.runs, ended_in(services.runs.index.database))
-        in_force = SettingsInForce(house.sessions, slots, 7, retention)
+        shelf = services.extensions.shelf
+        in_force = SettingsInForce(house.sessions, slots, 7, retention, shelf)
         in_force.take(Settings(keep_megabytes=3, keep_days=4, quiet_seconds=8))
         assert (retention.keep_bytes, retention.keep_days) == (3 * 1024 * 1024, 4)
         assert (slots.count, house.sessions.quiet_seconds) == (7, 8)
-        in_force.take(Settings(max_tasks=2))
+        in_force.take(Settings(max_tasks=2, extensions=ExtensionSettings(enabled=False)))
+        assert shelf.settings.enabled is False
         assert (slots.count, retention.keep_bytes, retention.keep_days) == (2, None, None)

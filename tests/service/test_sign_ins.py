@@ -14,6 +14,7 @@ from airboss.service.sign_ins import MOST_OF_ONE_NAME, SIGN_IN_SECONDS, Begun, S
 from airboss.store.database import Database
 from airboss.store.folder import DataFolder, write_private
 from airboss.store.sign_ins import SignInStore
+from airboss.store.sqlite_database import SqliteDatabase
 from airboss.store.tokens import NamedTokens, new_token
 
 
@@ -53,7 +54,7 @@ class House:
 async def house(tmp_path: Path) -> AsyncGenerator[House]:
     folder = DataFolder(tmp_path / "data")
     folder.create()
-    database = Database(folder.database)
+    database = SqliteDatabase(folder.database)
     await database.open()
     clock = Clock()
     access = Access(folder, clock=clock)

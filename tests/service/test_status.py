@@ -41,6 +41,8 @@ async def test_every_check_says_what_it_found_and_how_long_it_took(tmp_path: Pat
             "wishes",
             "hooks",
             "bindings",
+            "mcp-servers",
+            "extensions",
         ]
         assert all(check.summary and check.ms >= 0 for check in checks.values())
         for name in ("store", "runtime", "models", "providers", "entry", "exposure"):

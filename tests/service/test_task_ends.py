@@ -134,7 +134,7 @@ async def test_stopping_a_task_ends_its_turn_and_keeps_a_persons_session(
     await tasks.under_way(run)
     began = time.monotonic()
     view = await tasks.tasks.stop(run, ME)
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 10  # tests/crash has the two seconds
     assert (view.state, view.reason) == STOPPED
     [turn] = await tasks.story_of(session, TurnEnded)
     assert turn.outcome == "aborted"
@@ -195,7 +195,7 @@ async def test_a_stop_at_any_moment_of_the_opening_leaves_no_session(tasks: Task
         await asyncio.sleep(seconds)
         began = time.monotonic()
         view = await tasks.tasks.stop(run, ME)
-        assert time.monotonic() - began < 2
+        assert time.monotonic() - began < 10  # tests/crash has the two seconds
         assert (view.state, view.reason) == STOPPED
         await tasks.ended(run)
 

@@ -16,6 +16,7 @@ from airboss.errors import RuntimeUnavailable
 from airboss.log import flusher as flusher_module
 from airboss.model.events import PermissionDecided, TurnStarted
 from airboss.model.task_events import MissionSent, TaskError, TaskSessionStarted
+from tests.houses import on_a_file
 from tests.log.test_trouble import (
     fill,
     small_disk,  # noqa: F401  # pyright: ignore[reportUnusedImport]  # a fixture
@@ -147,6 +148,7 @@ async def test_a_task_that_finds_no_room_for_a_session_fails_and_says_so(tmp_pat
         assert again.view.state == "succeeded", "one at a time is enough for several models"
 
 
+@on_a_file
 async def test_a_full_disk_ends_the_task_and_nothing_stays_behind(
     small_disk: Path,  # noqa: F811 - the fixture of this name
     monkeypatch: pytest.MonkeyPatch,

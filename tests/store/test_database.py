@@ -14,10 +14,11 @@ from sqlalchemy import Connection, insert, select, text
 from sqlalchemy.exc import IntegrityError
 
 from airboss.errors import StoreUnavailable
-from airboss.store import database as database_module
-from airboss.store.database import Database, driver_of
+from airboss.store import sqlite_database as database_module
 from airboss.store.entries import EntryStore
-from airboss.store.migrations import MIGRATIONS, migrate
+from airboss.store.sqlite_database import SqliteDatabase
+from airboss.store.sqlite_dialect import driver_of
+from airboss.store.sqlite_migrations import STEPS, migrate
 from airboss.store.tables import positions
 
 # As the first released number of migrations left it.
@@ -47,8 +48,8 @@ INSERT INTO positions VALUES ('a', 0, 0);
 
 
 @contextlib.asynccontextmanager
-async def opened(path: Path) -> AsyncGenerator[Database]:
-    database = Database(path)
+async def opened(path: Path) -> AsyncGenerator[SqliteDatabase]:
+    database = SqliteDatabase(path)
     await database.open()
     try:
         yield database
@@ -57,7 +58,7 @@ async def opened(path: Path) -> AsyncGenerator[Database]:
 
 
 @pytest.fixture
-async def database(tmp_path: Path) -> AsyncGenerator[Database]:
+async def database(tmp_path: Path) -> AsyncGenerator[SqliteDatabase]:
     async with opened(tmp_path / "airboss.sqlite") as made:
         yield made
 
@@ -73,7 +74,7 @@ def streams(connection: Connection) -> list[str]:
     return list(connection.execute(select(positions.c.stream).order_by("stream")).scalars())
 
 
-async def test_what_was_written_is_read_by_everybody(database: Database) -> None:
+async def test_what_was_written_is_read_by_everybody(database: SqliteDatabase) -> None:
     await database.write(write_position("a"))
     assert await database.read(streams) == ["a"]
     with contextlib.closing(sqlite3.connect(database.path)) as other:
@@ -81,7 +82,7 @@ async def test_what_was_written_is_read_by_everybody(database: Database) -> None
 
 
 async def test_a_transaction_that_fails_leaves_nothing_and_the_next_works(
-    database: Database,
+    database: SqliteDatabase,
 ) -> None:
     def half(connection: Connection) -> None:
         write_position("half")(connection)
@@ -95,7 +96,7 @@ async def test_a_transaction_that_fails_leaves_nothing_and_the_next_works(
     assert await database.read(streams) == ["whole"]
 
 
-async def test_a_fault_of_ours_is_not_taken_for_a_full_disk(database: Database) -> None:
+async def test_a_fault_of_ours_is_not_taken_for_a_full_disk(database: SqliteDatabase) -> None:
     await database.write(write_position("a"))
     with pytest.raises(IntegrityError):
         await database.write(write_position("a"))
@@ -103,7 +104,7 @@ async def test_a_fault_of_ours_is_not_taken_for_a_full_disk(database: Database) 
     assert await database.read(streams) == ["a", "b"]
 
 
-async def test_a_commit_that_was_refused_does_not_stop_the_next(database: Database) -> None:
+async def test_a_commit_that_was_refused_does_not_stop_the_next(database: SqliteDatabase) -> None:
     """A constraint that is checked at the commit fails there, as a full disk may."""
 
     def prepare(connection: Connection) -> None:
@@ -130,7 +131,7 @@ async def test_a_commit_that_was_refused_does_not_stop_the_next(database: Databa
 
 
 async def test_writes_are_one_at_a_time_and_reads_do_not_wait_for_them(
-    database: Database,
+    database: SqliteDatabase,
 ) -> None:
     inside, go_on = threading.Event(), threading.Event()
 
@@ -148,7 +149,7 @@ async def test_writes_are_one_at_a_time_and_reads_do_not_wait_for_them(
     assert await database.read(streams) == ["quick", "slow"]
 
 
-async def test_the_files_are_for_their_owner_only(database: Database) -> None:
+async def test_the_files_are_for_their_owner_only(database: SqliteDatabase) -> None:
     await database.write(write_position("a"))
     modes = {
         name: stat.S_IMODE(os.stat(database.path.parent / name).st_mode)
@@ -175,7 +176,7 @@ async def test_a_file_that_is_no_database_is_refused_in_words(
     path = tmp_path / "airboss.sqlite"
     await anyio.Path(path).write_bytes(content)
     with pytest.raises(StoreUnavailable, match="It is damaged: stop the server, restore a backup"):
-        await Database(path).open()
+        await SqliteDatabase(path).open()
     assert await anyio.Path(path).read_bytes() == content
 
 
@@ -199,12 +200,24 @@ async def test_a_database_that_is_damaged_inside_is_told_when_it_is_read(tmp_pat
 
 async def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
     with pytest.raises(StoreUnavailable, match="No such file or directory") as refused:
-        await Database(tmp_path / "gone" / "airboss.sqlite").open()
+        await SqliteDatabase(tmp_path / "gone" / "airboss.sqlite").open()
     assert "choose another data folder with --data" in str(refused.value)
 
 
+async def test_a_database_that_left_is_told_and_not_made_anew(tmp_path: Path) -> None:
+    file = tmp_path / "airboss.sqlite"
+    async with opened(file):
+        file.rename(tmp_path / "elsewhere")
+        # As the next thread that reads: it has no connection yet.
+        late = SqliteDatabase(file)
+        with pytest.raises(StoreUnavailable, match="cannot be used"):
+            await late.read(lambda connection: connection.execute(select(positions)).all())
+        await late.close()
+    assert not file.exists()
+
+
 async def test_a_closed_database_refuses_in_words_and_closes_twice(tmp_path: Path) -> None:
-    database = Database(tmp_path / "airboss.sqlite")
+    database = SqliteDatabase(tmp_path / "airboss.sqlite")
     await database.open()
     await database.close()
     await database.close()
@@ -216,7 +229,7 @@ async def test_a_closed_database_refuses_in_words_and_closes_twice(tmp_path: Pat
 
 
 async def test_the_write_ahead_log_stays_small_while_somebody_always_reads(
-    database: Database, monkeypatch: pytest.MonkeyPatch
+    database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(database_module, "_LARGEST_WAL", 1024 * 1024)
     wal, sizes, done = database.path.with_name("airboss.sqlite-wal"), list[int](), False
@@ -241,7 +254,7 @@ async def test_the_write_ahead_log_stays_small_while_somebody_always_reads(
     assert sizes[-1] == 0
 
 
-async def test_migrating_twice_is_harmless(database: Database) -> None:
+async def test_migrating_twice_is_harmless(database: SqliteDatabase) -> None:
     def tables(connection: Connection) -> list[str]:
         found = connection.execute(text("SELECT name FROM sqlite_master WHERE type = 'table'"))
         return sorted(found.scalars())
@@ -254,6 +267,7 @@ async def test_migrating_twice_is_harmless(database: Database) -> None:
     later = [
         "bindings",
         "deliveries",
+        "disabled_extensions",
         "entries",
         "last_good",
         "origins",
@@ -261,6 +275,7 @@ async def test_migrating_twice_is_harmless(database: Database) -> None:
         "run_keys",
         "settings",
         "sign_ins",
+        "streams",
         "trust",
     ]
     kept = [name for name in before if not name.startswith("said_words")]  # FTS5's own
@@ -281,17 +296,17 @@ async def test_a_database_from_before_entries_gets_their_tables_and_keeps_what_i
         assert await store.load("d") == "{}"
         numbers = text("SELECT number FROM migrations ORDER BY number")
         done = await database.read(lambda c: list(c.execute(numbers).scalars()))
-        assert done == list(range(1, len(MIGRATIONS) + 1))
+        assert done == list(range(1, len(STEPS) + 1))
 
 
 async def test_a_database_of_a_newer_airboss_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
     path = tmp_path / "airboss.sqlite"
-    newer = len(MIGRATIONS) + 1
+    newer = len(STEPS) + 1
     async with opened(path) as database:
-        add = text("INSERT INTO migrations VALUES (:number)")
+        add = text("INSERT INTO migrations (number) VALUES (:number)")
         await database.write(lambda c: c.execute(add, {"number": newer}).close())
     with pytest.raises(StoreUnavailable) as refused:
-        await Database(path).open()
+        await SqliteDatabase(path).open()
     assert str(refused.value) == (
         f"This data folder was written by a newer Airboss (schema {newer}, this one knows "
         f"{newer - 1}). Install that version again, or choose another folder with --data."

@@ -136,3 +136,16 @@ def test_elsewhere_there_is_nothing_to_keep(tmp_path: Path) -> None:
     with pytest.raises(NotInGit):
         keep_tree(tmp_path, "run_1", "begin")
     forget_trees(tmp_path, "run_1")
+
+
+@pytest.mark.parametrize("name", ["index", "sharedindex.0000"])
+def test_what_is_no_index_is_not_read(work: Path, name: str) -> None:
+    """An agent may have put it there: a link to a device would fill the disk."""
+    (work / ".git" / name).unlink(missing_ok=True)
+    (work / ".git" / name).symlink_to("/dev/zero")
+    with pytest.raises(NotKept, match="index of git cannot be read"):
+        keep_tree(work, "run_1", "begin")
+    (work / ".git" / name).unlink()
+    os.mkfifo(work / ".git" / name)
+    with pytest.raises(NotKept, match="index of git cannot be read"):
+        keep_tree(work, "run_1", "begin")

@@ -10,8 +10,9 @@ from keyring.backend import KeyringBackend
 from keyring.backends import fail, null
 from keyring.errors import KeyringLocked
 
+from airboss.account_settings import Account
 from airboss.errors import Invalid, NotFound
-from airboss.store.kept_secrets import KeptSecrets
+from airboss.store.kept_secrets import KeptSecrets, check_name
 
 KEY = "sk-lab-0123456789"
 
@@ -114,7 +115,21 @@ def test_what_is_no_secret_is_refused_and_not_repeated(tmp_path: Path) -> None:
         with pytest.raises(Invalid) as refused:
             secrets.keep("lab", value)
         assert not value.strip() or value not in str(refused.value)
-    for name in ("", "../token", "a.b", ".lab", "x" * 70, "a/b"):
+    for name in ("", "../token", "a.b", ".lab", "x" * 101, "a/b"):
         with pytest.raises(Invalid):
             secrets.keep(name, KEY)
     assert not (tmp_path / "secrets").exists()
+
+
+def test_whatever_settings_may_name_can_be_kept(tmp_path: Path) -> None:
+    keyring.set_keyring(null.Keyring())
+    secrets, name = secrets_in(tmp_path), "a" * 100
+    for named in (Account(name="a", token_kept=name).token_kept, f"account-{'b' * 64}"):
+        assert named is not None
+        secrets.keep(named, KEY)
+        assert secrets.value(named) == KEY
+    for wrong in (f"{name}a", "a.b"):
+        with pytest.raises(ValueError, match="token_kept"):
+            Account(name="a", token_kept=wrong)
+        with pytest.raises(Invalid, match="at most 100 characters"):
+            check_name(wrong)

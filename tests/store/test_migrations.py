@@ -1,5 +1,6 @@
 """What an earlier version wrote becomes what today's reads."""
 
+import asyncio
 import json
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -14,8 +15,9 @@ from airboss.model.events import SessionOpened
 from airboss.model.states import FoldedSession
 from airboss.model.views import SessionView
 from airboss.service.retention import ended_in
-from airboss.store import migrations
+from airboss.store import sqlite_migrations
 from airboss.store.database import Database
+from airboss.store.sqlite_database import SqliteDatabase
 
 TASK = "tsk_01m7g5dzmshzg947rf5bedfkcs"
 OPENED = {"kind": "session.opened", "model": "m", "cwd": "/w", "policy": "ask"}
@@ -48,9 +50,10 @@ def write_task(connection: Connection) -> None:
 @asynccontextmanager
 async def upgraded(file: Path) -> AsyncGenerator[Database]:
     """A folder of the version before, opened by today's."""
-    steps = migrations.MIGRATIONS
-    place = steps.index(migrations._owners_of_sessions)  # pyright: ignore[reportPrivateUsage]
-    old = Database(file)
+    steps = sqlite_migrations.STEPS
+    place = steps.index(sqlite_migrations._owners_of_sessions)  # pyright: ignore[reportPrivateUsage]
+    await asyncio.to_thread(file.touch)
+    old = SqliteDatabase(file)
 
     def begin(connection: Connection) -> None:
         connection.exec_driver_sql("CREATE TABLE migrations (number INTEGER PRIMARY KEY)")
@@ -64,7 +67,7 @@ async def upgraded(file: Path) -> AsyncGenerator[Database]:
 
     await old.write(begin)
     await old.close()
-    database = Database(file)
+    database = SqliteDatabase(file)
     await database.open()
     try:
         yield database

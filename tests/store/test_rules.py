@@ -1,8 +1,5 @@
 """Rules on disk: in order, whole, or not at all."""
 
-from collections.abc import AsyncGenerator
-from pathlib import Path
-
 import pytest
 from sqlalchemy import text
 
@@ -14,11 +11,8 @@ from airboss.store.rules import RuleStore
 
 
 @pytest.fixture
-async def store(tmp_path: Path) -> AsyncGenerator[RuleStore]:
-    database = Database(tmp_path / "airboss.sqlite")
-    await database.open()
-    yield RuleStore(database)
-    await database.close()
+def store(database: Database) -> RuleStore:
+    return RuleStore(database)
 
 
 def kept(command: str) -> KeptRule:

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,33 +11,44 @@ from sqlalchemy import Connection
 
 from airboss.errors import TooMuch
 from airboss.log import rows
-from airboss.store import migrations, search, search_index
+from airboss.store import (
+    postgres_search,
+    sqlite_migrations,
+    sqlite_search,
+    sqlite_search_index,
+)
 from airboss.store.database import Database
 from airboss.store.search import FoundPage, LookIn, SearchIndex
+from airboss.store.sqlite_database import SqliteDatabase
+from airboss.store.tables import views
+from airboss.store.view_rows import columns_of
+from tests.databases import (
+    POSTGRES,
+    SQLITE,
+    NewDatabase,
+    append_rows,
+    mostly_on_sqlite,
+    on_postgres,
+    on_sqlite,
+)
 
 Row = tuple[Any, ...]
 LAST = 2**62
 
 
-@pytest.fixture
-async def database(tmp_path: Path) -> AsyncGenerator[Database]:
-    database = Database(tmp_path / "airboss.sqlite")
-    await database.open()
-    yield database
-    await database.close()
-
-
-@pytest.fixture
-def without_fts5(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As on a machine whose SQLite was built without it."""
-    make_machine(monkeypatch, has_it=False)
+# Each database, and a machine whose SQLite was built without what looks for words.
+machines = pytest.mark.parametrize(
+    ("kept_in", "has_fts5"),
+    [(SQLITE, True), (SQLITE, False), (POSTGRES, True)],
+    indirect=["kept_in"],
+)
 
 
 def make_machine(monkeypatch: pytest.MonkeyPatch, *, has_it: bool) -> None:
     def has_fts5(_connection: Connection) -> bool:
         return has_it
 
-    monkeypatch.setattr(search_index, "has_fts5", has_fts5)
+    monkeypatch.setattr(sqlite_search_index, "has_fts5", has_fts5)
 
 
 def event(stream: str, seq: int, kind: str, **fields: Any) -> Row:
@@ -50,8 +61,11 @@ def message(stream: str, seq: int, text: str) -> Row:
 
 
 async def write(database: Database, events: Iterable[Row]) -> None:
-    statement = "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
-    await database.write(lambda c: c.exec_driver_sql(statement, list(events)) and None)
+    if isinstance(database, SqliteDatabase):
+        statement = "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        await database.write(lambda c: c.exec_driver_sql(statement, list(events)) and None)
+    else:
+        await append_rows(database, list(events))
 
 
 async def look(database: Database, *words: str, before: int = LAST, limit: int = 50) -> FoundPage:
@@ -74,13 +88,12 @@ TALK: Sequence[Row] = (
 )
 
 
-@pytest.mark.parametrize("fixtures", [(), ("without_fts5",)])
+@machines
 async def test_all_that_was_said_is_found_by_its_words(
-    tmp_path: Path, fixtures: Sequence[str], request: pytest.FixtureRequest
+    new_database: NewDatabase, has_fts5: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in fixtures:
-        request.getfixturevalue(name)
-    database = Database(tmp_path / "airboss.sqlite")
+    make_machine(monkeypatch, has_it=has_fts5)
+    database = new_database()
     await database.open()
     try:
         await write(database, TALK)
@@ -107,11 +120,13 @@ async def test_all_that_was_said_is_found_by_its_words(
         await database.close()
 
 
-def view(stream: str, kind: str, state: str, **body: Any) -> Row:
-    return (stream, kind, state, 1, 1, json.dumps({"id": stream, **body}))
+def view(stream: str, kind: str, state: str, **body: Any) -> dict[str, Any]:
+    told = (stream, kind, state, 1, 1, json.dumps({"id": stream, **body}))
+    row = told + columns_of(stream, kind, state, body)
+    return dict(zip([column.name for column in views.columns], row, strict=True))
 
 
-VIEWS: Sequence[Row] = (
+VIEWS: Sequence[dict[str, Any]] = (
     view("ses_own", "session", "closed", title="Mine", model="m", items=[]),
     view("ses_asks", "session", "working", title="Asks", model="n", items=[{}]),
     view("run_1", "run", "failed", job="ship", tags=["nightly", "two words"]),
@@ -122,17 +137,15 @@ VIEWS: Sequence[Row] = (
 )
 
 
-@pytest.mark.parametrize("fixtures", [(), ("without_fts5",)])
+@machines
 async def test_what_is_found_is_narrowed_by_what_a_list_shows_it_as(
-    tmp_path: Path, fixtures: Sequence[str], request: pytest.FixtureRequest
+    new_database: NewDatabase, has_fts5: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in fixtures:
-        request.getfixturevalue(name)
-    database = Database(tmp_path / "airboss.sqlite")
+    make_machine(monkeypatch, has_it=has_fts5)
+    database = new_database()
     await database.open()
     try:
-        statement = "INSERT INTO views VALUES (?, ?, ?, ?, ?, ?)"
-        await database.write(lambda c: c.exec_driver_sql(statement, list(VIEWS)) and None)
+        await database.write(lambda c: c.execute(views.insert(), list(VIEWS)) and None)
         streams = ("ses_own", "ses_asks", "run_1", "tsk_1", "ses_1", "ses_2")
         await write(database, [message(name, n, "needle") for n, name in enumerate(streams, 1)])
         begun = [
@@ -190,11 +203,12 @@ async def test_what_is_forgotten_is_not_found(database: Database) -> None:
 
 async def test_a_folder_of_an_earlier_version_is_indexed(tmp_path: Path) -> None:
     file = tmp_path / "airboss.sqlite"
-    steps = migrations.MIGRATIONS
-    place = steps.index(migrations._texts_to_be_looked_for)  # pyright: ignore[reportPrivateUsage]
-    old = Database(file)
+    steps = sqlite_migrations.STEPS
+    place = steps.index(sqlite_migrations._texts_to_be_looked_for)  # pyright: ignore[reportPrivateUsage]
+    file.touch()
+    old = SqliteDatabase(file)
     await with_steps(old, steps[:place], lambda: write(old, TALK))
-    new = Database(file)
+    new = SqliteDatabase(file)
     await new.open()
     try:
         assert await seqs(new, "mend") == [1]
@@ -205,7 +219,7 @@ async def test_a_folder_of_an_earlier_version_is_indexed(tmp_path: Path) -> None
 
 
 async def with_steps(
-    database: Database, steps: Sequence[migrations.Migration], work: Callable[[], Any]
+    database: Database, steps: Sequence[Callable[[Connection], None]], work: Callable[[], Any]
 ) -> None:
     """As an earlier version left it."""
 
@@ -226,14 +240,15 @@ async def test_a_folder_may_move_between_machines_with_and_without_an_index(
     file = tmp_path / "airboss.sqlite"
     for number, has_it in enumerate((True, False, True, False), start=1):
         make_machine(monkeypatch, has_it=has_it)
-        database = Database(file)
+        database = SqliteDatabase(file)
         await database.open()
         await write(database, [message("ses_a", number, f"moved {number}")])
-        assert await database.read(search_index.is_indexed) == has_it
+        assert await database.read(sqlite_search_index.is_indexed) == has_it
         assert await seqs(database, "moved") == list(range(number, 0, -1))
         await database.close()
 
 
+@mostly_on_sqlite
 async def test_ten_thousand_sessions_do_not_make_it_slow(database: Database) -> None:
     text = "The agent looks at the engine and says what it sees there. " * 4
     await write(
@@ -251,13 +266,39 @@ async def test_ten_thousand_sessions_do_not_make_it_slow(database: Database) -> 
         assert time.process_time() - began < 1, words
 
 
+@on_sqlite
 async def test_looking_ends_in_bounded_time(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await write(database, [message("ses_a", n, f"word{n} " * 50) for n in range(1, 3000)])
-    monkeypatch.setattr(search, "_SECONDS", -1.0)
-    monkeypatch.setattr(search, "_STEPS", 1)
+    monkeypatch.setattr(sqlite_search, "SECONDS", -1.0)
+    monkeypatch.setattr(sqlite_search, "_STEPS", 1)
     with pytest.raises(TooMuch, match="Add a word"):
         await look(database, "word", "w", "wo")
-    monkeypatch.setattr(search, "_SECONDS", 60.0)
+    monkeypatch.setattr(sqlite_search, "SECONDS", 60.0)
     assert len((await look(database, "word1")).items) == 50
+
+
+@on_postgres
+async def test_a_search_that_takes_too_long_is_refused_by_postgresql(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await write(database, [message("ses_a", n, f"word{n} " * 50) for n in range(1, 3000)])
+    monkeypatch.setattr(postgres_search, "SECONDS", 0.001)
+    with pytest.raises(TooMuch, match="Add a word"):
+        await look(database, "word", "w", "wo")
+    monkeypatch.setattr(postgres_search, "SECONDS", 60.0)
+    assert len((await look(database, "word1")).items) == 50
+
+
+@on_postgres
+async def test_letters_are_found_without_their_accents_and_any_word_by_its_beginning(
+    database: Database,
+) -> None:
+    await write(database, [message("ses_a", 1, "src/main-loop.py: Crème BRÛLÉE, ÆSIR\0 end")])
+    for word in ("main", "LOOP", "creme", "crème", "brulee", "brû", "py", "main-loop", "end"):
+        assert await seqs(database, word) == [1], word
+    [found] = (await look(database, "brulee")).items
+    assert (found.hit, found.after) == ("BRÛLÉE", ", ÆSIR\ufffd end")
+    for word in ("rulee", "---", "'", "a & b | c:*"):
+        assert await seqs(database, word) == [], word

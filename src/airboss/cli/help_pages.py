@@ -9,7 +9,8 @@ from typer.core import TyperGroup
 SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "The server": (
         *("serve", "setup", "doctor", "status", "stop", "settings", "models", "provider"),
-        *("accounts", "account", "cage"),
+        *("accounts", "account", "cage", "worker", "workers", "lost", "drain"),
+        "database",
     ),
     "Sessions": (
         *("chat", "sessions", "watch", "ask", "compact", "fork"),
@@ -17,10 +18,11 @@ SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "Jobs and runs": (
         *("run", "rehearse", "runs", "show", "retry", "again", "report", "compare"),
-        *("rename", "tag", "delete"),
+        *("rename", "tag", "move", "delete"),
     ),
     "The inbox": ("inbox", "approve", "deny", "answer", "decline", "rules"),
     "Tasks and entries": ("init", "entry", "check", "chart", "tasks", "task", "trust"),
+    "Extensions": ("extensions", "extension"),
     "Access": ("link", "token", "secret", "audit"),
 }
 
@@ -30,6 +32,15 @@ EXAMPLES: Final[Mapping[str, str]] = {
     "setup": "airboss setup",
     "serve": "airboss serve --port 9000 --root ~/work",
     "link": "airboss link",
+    "worker": "airboss worker --database postgresql://airboss@db/airboss --shared-root /srv/work",
+    "workers": "airboss workers",
+    "move": "airboss move 7h2k --to build-2",
+    "drain": "airboss drain build-2",
+    "lost": "airboss lost wrk_…",
+    "database": "airboss database check",
+    "database check": "airboss database check --database postgresql://airboss@db/airboss",
+    "database migrate": "airboss database migrate --dry-run",
+    "database import": "airboss database import --data ~/.local/share/airboss",
     "status": "airboss status --json",
     "doctor": "airboss doctor",
     "stop": "airboss stop 7h2k    # a run, by the end of its id",
@@ -66,6 +77,15 @@ EXAMPLES: Final[Mapping[str, str]] = {
     "entry": "airboss entry",
     "tasks": "airboss tasks --json",
     "trust": "airboss trust airboss.py",
+    "extensions": "airboss extensions",
+    "extension": "airboss extension new my-tools",
+    "extension new": "airboss extension new my-tools",
+    "extension show": "airboss extension show my-tools",
+    "extension reload": "airboss extension reload 7h2k",
+    "extension enable": "airboss extension enable my-tools",
+    "extension disable": "airboss extension disable my-tools",
+    "extension check": "airboss extension check .github/extensions/my-tools",
+    "extension test": "airboss extension test .github/extensions/my-tools",
     "audit": "airboss audit --follow",
     "task run": 'airboss task run ask --input "Where is the log kept?"',
     "task list": "airboss task list --state failed",
@@ -122,8 +142,9 @@ class HelpedGroup(TyperGroup):
         for title, names in SECTIONS.items():
             found = {name: self.get_command(ctx, name) for name in names}
             rows = [(name, one.get_short_help_str(width)) for name, one in found.items() if one]
-            with formatter.section(title):
-                formatter.write_dl(rows)
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
 
 
 def _path(ctx: Any) -> Iterator[str]:

@@ -11,20 +11,27 @@ import typer
 from airboss.cli.account import commands as account_commands
 from airboss.cli.audit import commands as audit_commands
 from airboss.cli.cage import commands as cage_commands
+from airboss.cli.database import commands as database_commands
 from airboss.cli.doctor.options import Deep, Repair
 from airboss.cli.entry import commands as entry_commands
+from airboss.cli.extension import commands as extension_commands
 from airboss.cli.help_pages import HelpedGroup
 from airboss.cli.inbox import commands as inbox_commands
+from airboss.cli.machine import commands as machine_commands
 from airboss.cli.options import (
     AsJson,
     CageUseOption,
     Data,
+    DatabaseOption,
+    LabelOption,
     Patience,
     Permissions,
+    SharedRootOption,
     Yes,
     named,
     reach,
     whole,
+    without_password,
 )
 from airboss.cli.provider import commands as provider_commands
 from airboss.cli.rule import commands as rule_commands
@@ -75,8 +82,12 @@ app.add_typer(token_commands.app, name="token", cls=HelpedGroup, no_args_is_help
 app.add_typer(secret_commands.app, name="secret", cls=HelpedGroup, no_args_is_help=True)
 app.add_typer(account_commands.app, name="account", cls=HelpedGroup, no_args_is_help=True)
 app.add_typer(provider_commands.app, name="provider", cls=HelpedGroup, no_args_is_help=True)
+app.add_typer(extension_commands.app, name="extension", cls=HelpedGroup, no_args_is_help=True)
+app.add_typer(extension_commands.listing)
 for part in (entry_commands, run_commands, inbox_commands, session_commands, audit_commands):
     app.add_typer(part.app)
+app.add_typer(machine_commands.app)
+app.add_typer(database_commands.app, name="database", cls=HelpedGroup, no_args_is_help=True)
 app.add_typer(task_commands.app, name="task", cls=HelpedGroup, no_args_is_help=True)
 app.add_typer(rule_commands.app, name="rules", cls=HelpedGroup)
 app.add_typer(setting_commands.app, name="settings", cls=HelpedGroup)
@@ -157,6 +168,12 @@ def serve(
         list[Path] | None,
         typer.Option(metavar="DIR", help="Folder in which agents may work; repeatable."),
     ] = None,
+    database: DatabaseOption = None,
+    shared_root: SharedRootOption = None,
+    label: LabelOption = None,
+    no_work: Annotated[
+        bool, typer.Option("--no-work", help="Leave all work to other machines of the database.")
+    ] = False,
     max_tasks: Annotated[
         int | None,
         typer.Option(min=1, help="Maximum number of job agents running at the same time. [16]"),
@@ -206,6 +223,10 @@ def serve(
         "permissions": permissions.value if permissions else None,
         "cage": cage.value if cage else None,
         "roots": tuple(whole(path) for path in root) if root else None,
+        "database": without_password(database),
+        "shared_roots": tuple(whole(path) for path in shared_root) if shared_root else None,
+        "labels": tuple(label) if label else None,
+        "work": False if no_work else None,
         "max_tasks": max_tasks,
         "notify_command": notify_command,
         "webhook_url": webhook,

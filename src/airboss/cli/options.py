@@ -29,6 +29,24 @@ class CageUses(StrEnum):
     OFF = "off"
 
 
+DatabaseOption = Annotated[
+    str | None,
+    typer.Option(
+        "--database",
+        metavar="URL",
+        help="PostgreSQL to share with other machines (or set AIRBOSS_DATABASE).",
+    ),
+]
+SharedRootOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--shared-root", metavar="DIR", help="Folder that all machines share; repeatable."
+    ),
+]
+LabelOption = Annotated[
+    list[str] | None,
+    typer.Option("--label", metavar="WORD", help="What this machine has, for runs that want it."),
+]
 CageUseOption = Annotated[
     CageUses | None, typer.Option("--cage", help="Whether agents may or must be caged. [offer]")
 ]
@@ -74,3 +92,16 @@ def named(data: Path | None, given: str, *kinds: str) -> str:
 
 def whole(path: Path | None) -> Path | None:
     return path.expanduser().absolute() if path else None
+
+
+def without_password(address: str | None) -> str | None:
+    """What is said on a command line, every process of the machine can read."""
+    from airboss.cli.trouble import CommandRefused
+    from airboss.machine_settings import DATABASE, password_in
+
+    if password_in(address):
+        raise CommandRefused(
+            "A password on the command line can be read by every process of this machine. "
+            f"Set {DATABASE}, or `database` in the settings file, or use PGPASSFILE."
+        )
+    return address

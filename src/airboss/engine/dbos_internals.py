@@ -7,12 +7,15 @@ changes one. DBOS is imported inside the functions: looking into its file does n
 
 import asyncio
 import logging
+import re
 import sqlite3
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
+from uuid import uuid4
 
 if TYPE_CHECKING:
+    import psycopg
     from dbos import Queue
 
 # What is used: why, and what goes wrong without it.
@@ -34,9 +37,21 @@ RELIED_ON: Final[Mapping[str, str]] = {
         "Taken back to a second when all is taken up: twenty looks a second cost 5 % of a core. "
         "The public setter writes a row, which an internal queue has not."
     ),
+    "dbos._dbos._get_dbos_instance": "The only way to what is launched.",
+    "dbos._dbos.DBOS._sys_db": "Its tables, to look into a queue at once.",
+    "dbos._utils.GlobalParams": "The names under which this process takes up workflows.",
+    "dbos._core.execute_dequeued_workflow": (
+        "Begins what was taken out of a queue. Without this and the three before it a run that is "
+        "taken over waits for the next look at the queue, up to a second: that cannot be "
+        "changed within the wait."
+    ),
     "dbos._migration.sqlite_migrations": (
         "How many there are says whether a file has to be migrated. Without it every start would "
         "copy the file and migrate the copy."
+    ),
+    "dbos._migration.get_dbos_migrations": (
+        "The same of a schema in PostgreSQL. Without it nobody could say before a start what that "
+        "start would change."
     ),
     "table dbos_migrations (version)": (
         "How far a file has been migrated. Without it half a file would be opened as a whole one."
@@ -44,6 +59,10 @@ RELIED_ON: Final[Mapping[str, str]] = {
     "table workflow_status (workflow_uuid, status)": (
         "Whether a run is known or open, without loading DBOS: that takes half a second and 30 MB, "
         "and a server without jobs needs neither."
+    ),
+    "table workflow_status (executor_id, queue_name)": (
+        "Whose name a run goes on under, and by which queue it is taken up. Without it a run whose "
+        "former worker woke up for a moment could stay with that one for ever."
     ),
     "table workflow_status (name)": (
         "Tells the tasks and branches of runs that an earlier version left open: those were "
@@ -53,20 +72,83 @@ RELIED_ON: Final[Mapping[str, str]] = {
         "What is deleted with a run. DBOS's own delete needs it launched, and asks for the ids of "
         "all below the run."
     ),
+    "tables of a file and of a schema": (
+        "They have the same columns, so that a file can be brought into PostgreSQL. Without it "
+        "open runs could not go on there."
+    ),
     "log 'task cancelled'": "Told, with a trace, for every wait that ends when a run is stopped.",
     "log 'recorded outcome'": "Told for the same, by the workflow that waited.",
 }
 
 _OPEN: Final = "status IN ('PENDING', 'ENQUEUED')"
-# From `run.` and `run~` to the characters behind these.
-_OF_RUN: Final = (
-    "workflow_uuid = :run OR workflow_uuid >= :run || '.' AND workflow_uuid < :run || '/' "
-    "OR workflow_uuid >= :run || '~' AND workflow_uuid < :run || char(127)"
-)
-_TABLES_OF_RUNS: Final = (
-    "SELECT kept.name FROM sqlite_master AS kept, pragma_table_info(kept.name) AS field "
-    "WHERE kept.type = 'table' AND field.name = 'workflow_uuid'"
-)
+_STATUS: Final = "workflow_status"
+# What each database has of its own: how far it is migrated, which versions and queues worked on it.
+OWN_TABLES: Final = ("dbos_migrations", "application_versions", "queues")
+
+
+class WorkflowRows(Protocol):
+    """A transaction on DBOS's tables. Values are named `:so` in a statement."""
+
+    # How names are compared by their bytes, whatever the language of the database.
+    by_bytes: str
+
+    def execute(self, statement: str, **values: str) -> list[Any]: ...
+    def has_table(self, name: str) -> bool: ...
+    def tables_with(self, column: str) -> list[str]: ...
+
+
+class FileRows:
+    """In a file of SQLite."""
+
+    by_bytes: str = ""
+
+    def __init__(self, file: sqlite3.Connection) -> None:
+        self._file = file
+
+    def execute(self, statement: str, **values: str) -> list[Any]:
+        return self._file.execute(statement, values).fetchall()
+
+    def has_table(self, name: str) -> bool:
+        found = self.execute("SELECT 1 FROM sqlite_master WHERE name = :name", name=name)
+        return bool(found)
+
+    def tables_with(self, column: str) -> list[str]:
+        asked = (
+            "SELECT kept.name FROM sqlite_master AS kept, pragma_table_info(kept.name) AS field "
+            "WHERE kept.type = 'table' AND field.name = :column"
+        )
+        return [name for (name,) in self.execute(asked, column=column)]
+
+
+class SchemaRows:
+    """In the schema that a connection to PostgreSQL looks into first."""
+
+    by_bytes: str = ' COLLATE "C"'
+
+    def __init__(self, connection: "psycopg.Connection[Any]") -> None:
+        self._connection = connection
+
+    def execute(self, statement: str, **values: str) -> list[Any]:
+        asked = _NAMED.sub(r"%(\1)s", statement)
+        cursor = self._connection.execute(asked.encode(), values)
+        return cursor.fetchall() if cursor.description else []
+
+    def has_tables(self) -> bool:
+        return self.has_table(_STATUS)
+
+    def has_table(self, name: str) -> bool:
+        (found,) = self.execute("SELECT to_regclass(:name) IS NOT NULL", name=name)
+        return bool(found[0])
+
+    def tables_with(self, column: str) -> list[str]:
+        asked = (
+            "SELECT table_name FROM information_schema.columns "
+            "WHERE table_schema = current_schema() AND column_name = :column"
+        )
+        return [name for (name,) in self.execute(asked, column=column)]
+
+
+_NAMED: Final = re.compile(r":([a-z]\w*)")
 
 
 @contextmanager
@@ -95,6 +177,27 @@ def look_every(queue: "Queue", seconds: float) -> None:
     queue._polling_interval_sec = seconds  # pyright: ignore[reportPrivateUsage]
 
 
+def take_from(queue: str) -> None:
+    """What waits in this queue of a shared database begins now. Blocks. Where the queue's own look
+    comes at the same moment, each is begun by one of the two."""
+    from dbos._core import execute_dequeued_workflow
+    from dbos._dbos import _get_dbos_instance  # pyright: ignore[reportPrivateUsage]
+    from dbos._utils import GlobalParams
+
+    dbos = _get_dbos_instance()
+    tables = dbos._sys_db  # pyright: ignore[reportPrivateUsage]
+    known = tables.get_queue(queue)
+    if known is None:
+        return
+    token = str(uuid4())
+    names, _ = tables.start_queued_workflows(
+        known, GlobalParams.executor_id, GlobalParams.app_version, None, 0, owner_xid=token
+    )
+    for name in names:
+        if status := tables.get_workflow_status(name):
+            execute_dequeued_workflow(dbos, status, token)
+
+
 def latest_schema() -> int:
     """The number of the last migration that this release of DBOS has."""
     from dbos._migration import sqlite_migrations
@@ -102,55 +205,92 @@ def latest_schema() -> int:
     return len(sqlite_migrations)
 
 
-def schema_of(file: sqlite3.Connection) -> int:
+def latest_shared_schema(schema: str) -> int:
+    """The same of a schema in PostgreSQL."""
+    from dbos._migration import get_dbos_migrations
+
+    return len(get_dbos_migrations(schema, True))
+
+
+def schema_of(rows: WorkflowRows) -> int:
     """The number of the last migration in a file; 0 where none is noted, whatever tables it has."""
-    if not _has_table(file, "dbos_migrations"):
+    if not rows.has_table("dbos_migrations"):
         return 0
-    found = file.execute("SELECT version FROM dbos_migrations").fetchone()
-    return found[0] if found else 0
+    found = rows.execute("SELECT version FROM dbos_migrations")
+    return found[0][0] if found else 0
 
 
-def has_workflow(file: sqlite3.Connection, workflow: str) -> bool:
-    return _has_row(file, "workflow_uuid = ?", workflow)
+def has_workflow(rows: WorkflowRows, workflow: str) -> bool:
+    return _has_row(rows, "workflow_uuid = :workflow", workflow=workflow)
 
 
-def has_open_workflow(file: sqlite3.Connection, workflow: str | None = None) -> bool:
+def has_open_workflow(rows: WorkflowRows, workflow: str | None = None) -> bool:
     if workflow is None:
-        return _has_row(file, _OPEN)
-    return _has_row(file, f"workflow_uuid = ? AND {_OPEN}", workflow)
+        return _has_row(rows, _OPEN)
+    return _has_row(rows, f"workflow_uuid = :workflow AND {_OPEN}", workflow=workflow)
 
 
-def has_queued_workflow(file: sqlite3.Connection) -> bool:
-    """Whether one is still to be taken up."""
-    return _has_row(file, "status = 'ENQUEUED'")
+def has_queued_workflow(rows: WorkflowRows, queue: str | None = None) -> bool:
+    """Whether one is still to be taken up; by this queue, where one is named."""
+    if queue is None:
+        return _has_row(rows, "status = 'ENQUEUED'")
+    return _has_row(rows, "status = 'ENQUEUED' AND queue_name = :queue", queue=queue)
 
 
-def delete_workflows_of(file: sqlite3.Connection, run: str) -> None:
+def open_elsewhere(rows: WorkflowRows, workflows: Sequence[str], executor: str) -> list[str]:
+    """Those of these that are at work under the name of another."""
+    values = {f"w{number}": name for number, name in enumerate(workflows)}
+    asked = (
+        f"SELECT workflow_uuid FROM {_STATUS} WHERE status = 'PENDING' "  # noqa: S608
+        f"AND executor_id <> :executor AND workflow_uuid IN ({', '.join(f':{w}' for w in values)})"
+    )
+    return [name for (name,) in rows.execute(asked, executor=executor, **values)]
+
+
+def delete_workflows_of(rows: WorkflowRows, run: str) -> None:
     """All rows of a run, of each time that it was tried, with all that it started: those are named
     by the run's name and a path."""
-    # DBOS has no foreign keys between these; a table that it adds is found as well.
-    for (table,) in file.execute(_TABLES_OF_RUNS).fetchall():
-        ours = f'DELETE FROM "{table}" WHERE {_OF_RUN}'  # noqa: S608 - the file's own names
-        file.execute(ours, {"run": run})
+    name = f"workflow_uuid{rows.by_bytes}"
+    # From `run.` and `run~` to the characters behind these.
+    ours = (
+        f"workflow_uuid = :run OR {name} >= :below AND {name} < :behind "
+        f"OR {name} >= :again AND {name} < :last"
+    )
+    values = {
+        "run": run,
+        "below": f"{run}.",
+        "behind": f"{run}/",
+        "again": f"{run}~",
+        "last": f"{run}\x7f",
+    }
+    # A table that DBOS adds is found as well.
+    for table in rows.tables_with("workflow_uuid"):
+        rows.execute(f'DELETE FROM "{table}" WHERE {ours}', **values)  # noqa: S608 - its own names
 
 
-def delete_open_parts(file: sqlite3.Connection) -> None:
+def delete_open_parts(rows: WorkflowRows) -> None:
     """The tasks and branches of runs that an earlier version left open. They are part of their
     run's own workflow now, and what they came to is in the log."""
-    if _has_table(file, "workflow_status"):
-        file.execute(f"DELETE FROM workflow_status WHERE name IN ('task', 'branch') AND {_OPEN}")  # noqa: S608
+    if rows.has_table(_STATUS):
+        rows.execute(f"DELETE FROM {_STATUS} WHERE name IN ('task', 'branch') AND {_OPEN}")  # noqa: S608
 
 
-def _has_row(file: sqlite3.Connection, condition: str, *values: str) -> bool:
-    if not _has_table(file, "workflow_status"):
+def let_go_of_open(rows: WorkflowRows) -> None:
+    """Nobody has what is open, and no queue: who takes a run up names both."""
+    if rows.has_table(_STATUS):
+        rows.execute(f"UPDATE {_STATUS} SET status = 'PENDING', queue_name = NULL WHERE {_OPEN}")  # noqa: S608
+
+
+def workflow_tables(names: Sequence[str]) -> list[str]:
+    """Those that have rows of workflows, in an order in which they can be filled."""
+    kept = [name for name in names if not name.startswith("sqlite_") and name not in OWN_TABLES]
+    return sorted(kept, key=lambda name: name != _STATUS)
+
+
+def _has_row(rows: WorkflowRows, condition: str, **values: str) -> bool:
+    if not rows.has_table(_STATUS):
         return False
-    row = f"SELECT 1 FROM workflow_status WHERE {condition} LIMIT 1"  # noqa: S608
-    return file.execute(row, values).fetchone() is not None
-
-
-def _has_table(file: sqlite3.Connection, name: str) -> bool:
-    found: Any = file.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (name,)).fetchone()
-    return found is not None
+    return bool(rows.execute(f"SELECT 1 FROM {_STATUS} WHERE {condition} LIMIT 1", **values))  # noqa: S608
 
 
 class _NoCancelled(logging.Filter):

@@ -7,17 +7,16 @@ works, and its branches may work at the same time.
 
 import asyncio
 import logging
-import sqlite3
 from collections import defaultdict
 from collections.abc import Coroutine, Iterable
 from contextlib import suppress
 from contextvars import Context
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 from weakref import WeakValueDictionary
 
 from airboss.background import Background
 from airboss.engine.executor import ConditionUnasked, Executor, RunOver
+from airboss.engine.homes import EngineHome
 from airboss.engine.ledger import EngineLedger
 from airboss.engine.walk import (
     ROOT,
@@ -31,13 +30,11 @@ from airboss.engine.walk import (
     only_task,
     walk,
 )
-from airboss.errors import Conflict, StoreUnavailable
+from airboss.errors import Conflict, OwnedElsewhere, StoreUnavailable
 from airboss.model.run_events import RunEnding
 
 if TYPE_CHECKING:
     from airboss.engine.workflows import Workflows
-
-FILE: Final = "engine.sqlite"
 
 # How long agents have to be gone when their run is stopped.
 _STOP_SECONDS: Final = 1.8
@@ -52,9 +49,10 @@ T = TypeVar("T")
 class Engine:
     """Lives in one event loop. DBOS is loaded when the first run starts or is taken up."""
 
-    def __init__(self, folder: Path, executor: Executor) -> None:
+    def __init__(self, home: EngineHome, executor: Executor) -> None:
         self._executor = executor
-        self._ledger = EngineLedger(folder / FILE)
+        self._home = home
+        self._ledger = EngineLedger(home)
         self._flows: Workflows | None = None
         self._door = asyncio.Lock()
         self._closing = False
@@ -62,6 +60,8 @@ class Engine:
         self._local: defaultdict[str, set[asyncio.Task[Any]]] = defaultdict(set)
         # Each stop is another object: a start takes back only those that it knew of.
         self._stopped: dict[str, object] = {}
+        # Runs that another worker goes on with.
+        self._left: set[str] = set()
         self._gates: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._chores = Background("engine")
 
@@ -69,6 +69,23 @@ class Engine:
         """Takes up every run that the last server left open."""
         if await asyncio.to_thread(self._ledger.has_open):
             await self._launched()
+
+    async def warm_up(self) -> None:
+        """For who may have to take up something at any moment: DBOS is loaded then."""
+        with suppress(Conflict, StoreUnavailable):
+            await self._launched()
+
+    async def take_up(self, runs: list[str]) -> None:
+        """What another worker had goes on here, and nowhere else. Repeated, it does no harm."""
+        self._left.difference_update(runs)
+        flows = await self._launched()
+        await asyncio.to_thread(flows.hurry)
+        await flows.resume(runs)
+        self._soon(self._calm_down(flows), "calm down")
+
+    async def elsewhere(self, runs: list[str]) -> list[str]:
+        """Those of `runs` that are going on under another worker's name."""
+        return await asyncio.to_thread(self._ledger.open_elsewhere, runs)
 
     async def known(self, run: str) -> bool:
         """Whether it was started, however long ago."""
@@ -91,6 +108,7 @@ class Engine:
     async def _start(self, run: str, body: str, earlier: object | None) -> None:
         async with self._gate(run):
             flows = await self._launched()
+            self._left.discard(run)
             if self._stopped.get(run) is earlier:  # else it was stopped since it was asked for
                 self._stopped.pop(run, None)
             await flows.start(body, run, run)
@@ -126,6 +144,12 @@ class Engine:
                 await flows.cancel(run)
             await _let_go(self._local.get(run, ()))
 
+    async def leave(self, run: str) -> None:
+        """Nothing of it works here any more, and it stays open: another worker takes it up."""
+        self._left.add(run)
+        async with self._gate(run):
+            await _let_go(self._local.get(run, ()))
+
     async def close(self) -> None:
         """Lets go of everything and leaves it open: the next server takes it up."""
         self._closing = True
@@ -155,23 +179,24 @@ class Engine:
 
         try:
             bodies = {"run": self._run, "lone": self._lone}
-            flows = self._flows = Workflows(self._ledger.path, bodies)
+            flows = self._flows = Workflows(self._home, bodies)
             # What was open begins to work before this has returned.
             flows.launch(loop)
         except Exception as error:
             self._flows = None
-            trouble = getattr(error, "orig", error)
-            if isinstance(trouble, OSError | sqlite3.Error):
-                raise self._ledger.in_words(trouble) from error
-            raise
+            said = self._home.in_words(error)
+            if said is None:
+                raise
+            raise said from error
         return flows
 
     async def _calm_down(self, flows: "Workflows") -> None:
         while True:
             await asyncio.sleep(_LOOK_SECONDS)
-            if not await asyncio.to_thread(self._ledger.has_queued):
-                flows.calm_down()
-                return
+            with suppress(StoreUnavailable):  # asked again
+                if not await asyncio.to_thread(self._ledger.has_queued):
+                    await asyncio.to_thread(flows.calm_down)
+                    return
 
     async def _run(self, run: str) -> bool:
         return await self._guard(run, self._run_job(run))
@@ -195,19 +220,21 @@ class Engine:
 
     async def _part(self, run: str, path: str, work: Coroutine[Any, Any, T]) -> T:
         """What fails at this path fails the run, and is cancelled with all that works beside it."""
-        if self._closing or run in self._stopped:
+        if self._closing or run in self._stopped or run in self._left:
             work.close()
             raise asyncio.CancelledError
         try:
             return await work
         except RunOver:
             self._soon(self._give_up(run), f"give up {run}")
+        except OwnedElsewhere:
+            self._soon(self._leave(run), f"leave {run}")
         except Exception as error:  # noqa: BLE001 (the border of the step: the executor is told)
             self._crash(run, path, error)
         return await asyncio.get_running_loop().create_future()
 
     def _crash(self, run: str, path: str, error: Exception) -> None:
-        if run not in self._stopped:
+        if run not in self._stopped and run not in self._left:
             self._stopped[run] = object()
             self._soon(self._tell_crash(run, path, error), f"crash of {run}")
 
@@ -216,9 +243,16 @@ class Engine:
         await _let_go(self._local.get(run, ()))
         try:
             await self.end_surely(run, await self._executor.crash_run(run, path, error))
+        except OwnedElsewhere:
+            self._stopped.pop(run, None)
+            return
         except Exception:  # noqa: BLE001 (logged, and the run is stopped all the same)
             _log.exception("The crash of %s at %s could not be told.", run, path)
         await self._give_up(run)
+
+    async def _leave(self, run: str) -> None:
+        """Another worker has taken the run, and its workflow is that one's: it stays as it is."""
+        await _let_go(self._local.get(run, ()))
 
     async def _give_up(self, run: str) -> None:
         # While the engine closes: the next one finds the same.

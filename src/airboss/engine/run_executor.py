@@ -298,6 +298,20 @@ class RunExecutor:
         self._new[begun.task_run] = begun.own
         return begun.task_run
 
+    async def leave(self, run: RunId) -> None:
+        """Another worker goes on with it; nothing of it works here any more."""
+        for task in self._at_work.get(run, {}).values():
+            await task.executor.writer.settle()
+            task.executor.writer.release()
+            self.budgets.end_task(task.id)
+            task.over.set()
+        self._forget(run)
+
+    def leave_lone(self, task_run: TaskRunId) -> None:
+        """Another worker begins it."""
+        if own := self._new.pop(task_run, None):
+            own.release()
+
     async def stop_task(self, task_run: TaskRunId, who: str) -> bool:
         """It fails, and its run goes on by its own rules. False where it is not at work here."""
         for task in [task for tasks in self._at_work.values() for task in tasks.values()]:

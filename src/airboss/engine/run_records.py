@@ -2,8 +2,9 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator, Generator, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from airboss.engine.executor import RunOver
 from airboss.engine.run_trees import keep_last_tree
@@ -25,11 +26,49 @@ def run_of(name: str) -> tuple[RunId, int]:
     return RunId(run), int(attempt or 1)
 
 
+class RunOffers(Protocol):
+    """Where other workers find a run that this one has no room for, or is lost with."""
+
+    async def folder(self, cwd: str | None, labels: Sequence[str]) -> str:
+        """The folder as it is used; refused where no worker could work there."""
+        ...
+
+    async def offer(self, run: RunId, cwd: str, labels: Sequence[str]) -> None:
+        """On disk before the run is: what was offered and is no run harms nobody."""
+        ...
+
+    def has_ended(self) -> None:
+        """One of this worker's runs, and it needs no place any more."""
+        ...
+
+    def keeps(self, view: RunView, open_runs: Iterable[RunView]) -> bool:
+        """Whether this worker works on a run that it has accepted, beside all that it has."""
+        ...
+
+    async def give_away(self, *names: str) -> None:
+        """A run and what is below it is whoever's that takes it."""
+        ...
+
+    def call(self) -> None:
+        """Somebody may take something now."""
+        ...
+
+    async def held_for(self, run: str) -> str | None:
+        """Whom a run waits for that nobody can take."""
+        ...
+
+    async def drain(self) -> None:
+        """Until nothing is at work, or for as long as that may take."""
+        ...
+
+
 @dataclass
 class RunRecords:
     """All runs of this server, those around a task included."""
 
     log: EventLog
+    # Where others work on the same database.
+    offers: RunOffers | None = None
     _writers: dict[RunId, Writer] = field(default_factory=dict[RunId, Writer])
     _opening: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -37,6 +76,39 @@ class RunRecords:
     def is_busy(self) -> bool:
         """Whether a run has not ended."""
         return bool(self._writers)
+
+    async def offer(self, run: RunId, cwd: str, labels: Sequence[str]) -> None:
+        """Before it is accepted: other workers find it, at once or should this one be lost."""
+        if self.offers:
+            await self.offers.offer(run, cwd, labels)
+
+    async def hand_over(self, run: RunId, *below: str) -> bool:
+        """What was accepted here is left to others, with what is below it, where this worker has no
+        room for it. Whether it is."""
+        view = self._writers[run].view
+        if self.offers is None or not isinstance(view, RunView):
+            return False
+        if self.offers.keeps(view, self.open_views()):
+            return False
+        self._writers.pop(run).release()
+        await self.offers.give_away(run, *below)
+        return True
+
+    async def leave(self, run: RunId) -> None:
+        """All that was said of it here is on disk, and nobody says more."""
+        if run in self._writers:
+            await self._writers[run].settle()
+            self._writers.pop(run).release()
+
+    def open_views(self) -> list[RunView]:
+        """Of the runs that have not ended."""
+        views = [writer.view for writer in self._writers.values()]
+        return [view for view in views if isinstance(view, RunView)]
+
+    async def open_names(self) -> list[str]:
+        """What the engine knows the runs by that have not ended."""
+        views = [await self.log.view(run) for run in list(self._writers)]
+        return [name_of(view.id, view.attempt) for view in views if isinstance(view, RunView)]
 
     async def view(self, run: str) -> RunView:
         view = await self.log.view(run)
@@ -61,14 +133,15 @@ class RunRecords:
     @contextlib.asynccontextmanager
     async def voice(self, run: RunId) -> AsyncGenerator[Writer]:
         """For a word about a run, also about one that has ended: that has no voice of its own."""
-        if run in self._writers:
-            yield self._writers[run]
-            return
-        writer = await self.log.writer(run)
-        try:
-            yield writer
-        finally:
-            writer.release()
+        async with self._opening:  # nobody here takes it up meanwhile
+            if run in self._writers:
+                yield self._writers[run]
+                return
+            async with self.log.word(run) as writer:
+                yield writer
+                view = writer.view
+        if self.offers and isinstance(view, RunView) and view.is_open:
+            self.offers.call()  # it still waits for a worker
 
     @contextlib.contextmanager
     def beginning(self, run: RunId, writer: Writer) -> Generator[None]:
@@ -107,6 +180,8 @@ class RunRecords:
         await self.log.commit(*with_it, writer.line(ended, f"end@{attempt}"))
         writer.release()
         self._writers.pop(run, None)
+        if self.offers:
+            self.offers.has_ended()
 
 
 def ended_by(ending: RunEnding) -> RunEnded:

@@ -49,6 +49,9 @@ class Slots:
     _asked: int = 0
     # While the works of an earlier server come back, all wait: the last to come may be first.
     _held: bool = False
+    # Whoever is at work goes on; nobody else begins.
+    _is_closed: bool = False
+    _emptied: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
     def taken_count(self) -> int:
@@ -59,7 +62,7 @@ class Slots:
         return SlotPlace(self, key, on_wait)
 
     async def take(self, key: str, on_wait: Callable[[], None]) -> None:
-        if self._held or self._taken >= self.count:
+        if self._is_shut or self._taken >= self.count:
             await self._wait(key, on_wait)
         else:
             self._taken += 1
@@ -67,6 +70,14 @@ class Slots:
     def give_back(self) -> None:
         self._taken -= 1
         self._hand_out()
+        if not self._taken:
+            self._emptied.set()
+
+    async def until_empty(self) -> None:
+        """Until nobody has one."""
+        self._emptied.clear()
+        if self._taken:
+            await self._emptied.wait()
 
     def resize(self, count: int) -> None:
         """From now on so many. Who works already goes on where there are fewer."""
@@ -78,6 +89,15 @@ class Slots:
         for waiting, _, turn, _ in self._waiting:
             if waiting == key and not turn.done():
                 turn.set_exception(CalledAway())
+
+    def close(self, *, is_closed: bool = True) -> None:
+        """Nobody begins any more, until it is open again."""
+        self._is_closed = is_closed
+        self._hand_out()
+
+    @property
+    def _is_shut(self) -> bool:
+        return self._held or self._is_closed
 
     def hold(self) -> None:
         self._held = True
@@ -106,7 +126,7 @@ class Slots:
             raise
 
     def _hand_out(self) -> None:
-        while self._waiting and not self._held and self._taken < self.count:
+        while self._waiting and not self._is_shut and self._taken < self.count:
             turn = heapq.heappop(self._waiting)[2]
             if not turn.done():
                 self._taken += 1

@@ -4,57 +4,54 @@ Nothing here knows what a workflow is about.
 """
 
 import asyncio
+import logging
 from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from dbos import DBOS, DBOSPortableJSONSerializer, SetWorkflowID
 
-from airboss.engine import tables
 from airboss.engine.dbos_internals import (
     inside_of,
     look_every,
     quiet_log,
     recovery_queue,
+    take_from,
 )
+from airboss.engine.homes import ENGINE_VERSION, EngineHome
 
-# Bumped by hand when the same tree is walked in other steps: rows of another version stay asleep.
-VERSION: Final = "walk-1"
-# Always the same: the lock on the data folder lets one server in, and it takes up what is open.
-EXECUTOR: Final = "server"
+if TYPE_CHECKING:
+    from dbos import DBOSConfig
+
 
 _QUICK_SECONDS: Final = 0.05
 _CALM_SECONDS: Final = 1.0
 # The house's own `to_thread` works on these too: DBOS puts them in the loop's place for its own.
 _THREADS: Final = 16
 
+_log = logging.getLogger(__name__)
+
 Body: TypeAlias = Callable[..., Coroutine[Any, Any, Any]]
 
 
 class Workflows:
-    """Durable workflows on a SQLite file. There can be one at a time in a process."""
+    """Durable workflows on one database. There can be one at a time in a process."""
 
-    def __init__(self, path: Path, bodies: Mapping[str, Body]) -> None:
+    def __init__(self, home: EngineHome, bodies: Mapping[str, Body]) -> None:
         quiet_log()
-        tables.prepare(path)
+        home.prepare()
+        self._home = home
         DBOS(
             config={
                 "name": "airboss",
-                "system_database_url": tables.url_of(path),
-                "application_version": VERSION,
-                "executor_id": EXECUTOR,
+                "application_version": ENGINE_VERSION,
+                "executor_id": home.executor,
                 "serializer": DBOSPortableJSONSerializer(),
                 "log_level": "WARNING",
                 "max_executor_threads": _THREADS,
-                # A local file is always there, and needs no asking before each statement.
-                "db_engine_kwargs": {
-                    "pool_pre_ping": False,
-                    "pool_size": _THREADS + 4,
-                    "connect_args": {"factory": tables.Relaxed},
-                },
                 # We send no messages; closing waits for this one.
                 "notification_listener_polling_interval_sec": 0.2,
+                **cast("DBOSConfig", home.config(_THREADS)),
             }
         )
         # A run may be cut off as often as it likes: there is no limit at which it is given up.
@@ -63,20 +60,46 @@ class Workflows:
             for name, body in bodies.items()
         }
         # DBOS takes up what is open through this queue, at 1 s a look if nobody says otherwise.
-        self._queue = recovery_queue(_QUICK_SECONDS)
+        self._queue = recovery_queue(_QUICK_SECONDS if home.queue is None else _CALM_SECONDS)
+        if home.queue is not None:
+            DBOS.listen_queues([home.queue])
 
     def launch(self, loop: asyncio.AbstractEventLoop) -> None:
         """Blocks, so it has a thread of its own. DBOS adopts the loop that it finds itself in."""
-        with inside_of(loop):
-            try:
+        try:
+            with inside_of(loop):
                 DBOS.launch()
-            except BaseException:
-                _destroy()
-                raise
+            self.hurry()
+        except BaseException:
+            _destroy()
+            raise
 
     def calm_down(self) -> None:
         """What was open has been taken up: looking twenty times a second costs for nothing."""
-        look_every(self._queue, _CALM_SECONDS)
+        self._look_every(_CALM_SECONDS)
+
+    def hurry(self) -> None:
+        """Something is to be taken up now."""
+        self._look_every(_QUICK_SECONDS)
+
+    def _look_every(self, seconds: float) -> None:
+        """Blocks: how often the queue of a shared database is looked at stands in that."""
+        if self._home.queue is None:
+            look_every(self._queue, seconds)
+        else:
+            DBOS.register_queue(
+                self._home.queue, polling_interval_sec=seconds, on_conflict="always_update"
+            )
+
+    async def resume(self, workflows: list[str]) -> None:
+        """What another worker had is taken up by this one, and by nobody else."""
+        queue = self._home.queue
+        await DBOS.resume_workflows_async(workflows, queue_name=queue)
+        if queue is not None:
+            try:
+                await asyncio.to_thread(take_from, queue)
+            except Exception:  # noqa: BLE001 - the queue itself looks a moment later
+                _log.debug("The queue was not looked into at once", exc_info=True)
 
     async def start(self, name: str, workflow: str, *given: Any) -> None:
         """Returns when it is on disk. One that is known already is not started again."""

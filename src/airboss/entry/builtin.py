@@ -6,7 +6,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Final
 
-from airboss.entry.document import DRIVING, Entry
+from airboss.entry.document import DRIVING, Entry, Task
 from airboss.entry.load import load_entry
 
 FILE: Final = Path(__file__).with_name("builtin.yaml")
@@ -27,9 +27,10 @@ PREFERRED: Final[Mapping[str, Sequence[str]]] = {
 _ANY: Final = "auto"
 
 
-def builtin_entry(offered: Sequence[str] = ()) -> Entry:
-    """The built-in entry on models that are offered; without any, on those that it wishes for."""
-    return _on(tuple(offered))
+def builtin_entry(offered: Sequence[str] = (), *, is_caged: bool = False) -> Entry:
+    """The built-in entry on models that are offered; without any, on those that it wishes for.
+    Tasks that do more than read work in a cage where `is_caged` says that one holds."""
+    return _on(tuple(offered), is_caged)
 
 
 @cache
@@ -38,9 +39,19 @@ def _shipped() -> Entry:
 
 
 @lru_cache(maxsize=32)  # the models on offer change now and then
-def _on(offered: tuple[str, ...]) -> Entry:
+def _on(offered: tuple[str, ...], is_caged: bool) -> Entry:
     entry = _shipped()
-    return entry.model_copy(update={"models": _choose(offered)}) if offered else entry
+    models = {"models": _choose(offered)} if offered else {}
+    tasks = {"tasks": _caged(entry)} if is_caged else {}
+    return entry.model_copy(update={**models, **tasks}) if offered or is_caged else entry
+
+
+def _caged(entry: Entry) -> dict[str, Task]:
+    """Those that only read say so themselves."""
+    return {
+        name: task if task.permissions else task.model_copy(update={"permissions": "caged"})
+        for name, task in entry.tasks.items()
+    }
 
 
 def _choose(offered: tuple[str, ...]) -> dict[str, str]:

@@ -218,6 +218,7 @@ DESCRIPTIONS: Final[Mapping[str, Mapping[str, str]]] = {
         "requireUserInput": "Whether a person's input is needed. It follows from the tasks: leave "
         "it out.",
         "limits": "What each run of this job may use before a person is asked.",
+        "labels": "What a machine must have to run this job, where several share a database.",
     },
     "GridCell": {
         "name": "What the button says.",

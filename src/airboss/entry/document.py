@@ -17,6 +17,7 @@ from pydantic_core import PydanticCustomError
 from airboss.entry.cage_part import CageOrName
 from airboss.entry.part import OBJECT, TEXT, Number, Part, Prompt, text_or_object
 from airboss.entry.tools import JOB_TOOLS
+from airboss.machine_settings import MOST_LABELS, Label
 from airboss.model.numbers import Whole, whole
 from airboss.model.tool_lists import KNOWN
 from airboss.model.tool_table import GROUPS
@@ -299,6 +300,7 @@ class Job(Part):
     work: Work
     require_user_input: StrictBool | None = None
     limits: Limits | None = None
+    labels: Annotated[tuple[Label, ...], Field(max_length=MOST_LABELS)] | None = None
 
 
 class GridCell(Part):

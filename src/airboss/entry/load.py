@@ -1,13 +1,12 @@
 """Entries from files: JSON, YAML, and Python where a person trusts it."""
 
-import os
-import stat
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
+from airboss import strange_files
 from airboss.entry.document import Entry
 from airboss.entry.excerpts import with_excerpts
 from airboss.entry.json_text import parse_json, quick_json
@@ -129,26 +128,17 @@ def look_through(text: str, form: Format, prefix: str, most_parts: int) -> Looke
 def read_content(path: Path) -> bytes:
     """What a file holds. It never waits: from what is no file, such as a pipe, nobody reads."""
     try:
-        with _opened(path) as file:
-            content = file.read(MAX_BYTES + 1)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise EntryUnreadable(f"{path}: cannot be read: {reason}.") from error
-    if len(content) > MAX_BYTES:
+        return strange_files.read(path, MAX_BYTES)
+    except strange_files.NotAFile as error:
+        raise EntryUnreadable(f"{path}: is not a file.") from error
+    except strange_files.FileTooLarge as error:
         raise EntryUnreadable(
             f"{path}: is larger than {MAX_BYTES >> 20} MiB, and an entry is not. Split it, or let "
             "its prompts name files that the agents read."
-        )
-    return content
-
-
-def _opened(path: Path) -> BinaryIO:
-    # Opening a pipe waits for its other end, unless one asks not to.
-    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise EntryUnreadable(f"{path}: is not a file.")
-    return os.fdopen(descriptor, "rb")
+        ) from error
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise EntryUnreadable(f"{path}: cannot be read: {reason}.") from error
 
 
 def decoded(path: Path, content: bytes) -> str:

@@ -24,10 +24,26 @@ _BY_NAME: Final = {
 _BY_STATUS: Final = {401: _REFUSED, 402: _QUOTA, 429: _RATE}
 _STATUS: Final = re.compile(r"\b(401|402|403|429)\b")
 _LATER: Final = re.compile(
-    r"(?:retry|try again)(?:ing)?[ -](?:after|in):? *(?:about )?(\d+) ?(s|sec|m|min|h|hour)?",
+    r"(?:retry|try again)(?:ing)?[ -](?:after|in)(-ms)?:? *(?:about |approximately )?",
     re.IGNORECASE,
 )
-_UNITS: Final = {"s": 1, "sec": 1, "m": 60, "min": 60, "h": 3600, "hour": 3600}
+_NUMBER: Final = r"(\d+(?:,\d{3})*(?:\.\d+)?)"
+_UNIT: Final = r"(ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|weeks?)"
+_BARE: Final = re.compile(rf"{_NUMBER}\b")
+_PART: Final = re.compile(rf"(?:,? *(?:and )?){_NUMBER} ?{_UNIT}(?![a-z])", re.IGNORECASE)
+_DAY: Final = 86_400.0
+# By their first letters; the longer ones first.
+_UNITS: Final = {
+    "ms": 0.001,
+    "milli": 0.001,
+    "s": 1.0,
+    "m": 60.0,
+    "h": 3600.0,
+    "d": _DAY,
+    "w": 7 * _DAY,
+}
+# What is told beyond this is not a time to wait.
+_LONGEST: Final = 31 * _DAY
 
 
 @dataclass(frozen=True)
@@ -56,5 +72,26 @@ def trouble_of_opening(error: AirbossError) -> AccountTrouble | None:
 
 
 def _told_seconds(message: str) -> float | None:
-    found = _LATER.search(message)
-    return None if found is None else float(found[1]) * _UNITS[(found[2] or "s").lower()]
+    said = _LATER.search(message)
+    if said is None:
+        return None
+    seconds, at = _read_parts(message, said.end())
+    if at == said.end():
+        bare = _BARE.match(message, at)
+        if bare is None:
+            return None
+        seconds = _amount(bare[1]) * (0.001 if said[1] else 1)
+    return seconds if seconds <= _LONGEST else None
+
+
+def _read_parts(message: str, at: int) -> tuple[float, int]:
+    """As in 2 hours, 30 minutes; and where it ends."""
+    seconds = 0.0
+    while part := _PART.match(message, at):
+        unit = next(size for word, size in _UNITS.items() if part[2].lower().startswith(word))
+        seconds, at = seconds + _amount(part[1]) * unit, part.end()
+    return seconds, at
+
+
+def _amount(text: str) -> float:
+    return float(text.replace(",", ""))

@@ -11,6 +11,7 @@ from airboss.account_settings import Account, ReadKept, nothing_kept
 from airboss.errors import NotSignedIn
 from airboss.harness.identity import Login, WantedLogin, logins_for, version_of
 from airboss.harness.token_command import AccountToken, NoToken, run_token_command
+from airboss.model.redaction import Learn
 
 FIRST_REST_SECONDS: Final = 30.0
 LONGEST_REST_SECONDS: Final = 3600.0
@@ -74,7 +75,7 @@ class Accounts:
     accounts: tuple[Account, ...]
     environ: Mapping[str, str]
     read_kept: ReadKept = nothing_kept
-    learn: Callable[[str], None] = lambda _token: None
+    learn: Learn = lambda *_tokens, of="": None
     now: Callable[[], float] = time.time
     # Whether the CLI has a user, once somebody asked.
     cli_is_signed_in: bool | None = None
@@ -114,14 +115,18 @@ class Accounts:
 
     def rest(self, name: str, why: str, seconds: float | None = None) -> Rest:
         """It was refused: others come first for a while, and each time for longer, until it has
-        worked again."""
-        before = self._rests.get(name)
-        if before is not None and self.now() - before.until > LONGEST_REST_SECONDS:
-            before = None
-        doubled = FIRST_REST_SECONDS if before is None else before.seconds * 2
-        length = min(doubled, LONGEST_REST_SECONDS)
-        told = length if seconds is None else max(seconds, 0.0)
-        rest = self._rests[name] = Rest(self.now() + told, length, why)
+        worked again. While it rests, more of the same is no news."""
+        before, now = self._rests.get(name), self.now()
+        if before is not None and now < before.until:
+            until = before.until if seconds is None else now + max(seconds, 0.0)
+            rest = Rest(until, before.seconds, why)
+        else:
+            if before is not None and now - before.until > LONGEST_REST_SECONDS:
+                before = None
+            doubled = FIRST_REST_SECONDS if before is None else before.seconds * 2
+            length = min(doubled, LONGEST_REST_SECONDS)
+            rest = Rest(now + (length if seconds is None else max(seconds, 0.0)), length, why)
+        self._rests[name] = rest
         return rest
 
     def worked(self, name: str) -> None:
@@ -150,12 +155,12 @@ class Accounts:
     async def _token(self, login: Login) -> AccountToken:
         if login.command is not None:
             token = await run_token_command(login.command, self.environ)
-            self.learn(token.text)
+            self.learn(token.text, of=f"account {login.name}")
             return token
         text = self._stored(login)
         if not text:
             raise NoToken(f"There is no token in {login.words}.")
-        self.learn(text)
+        self.learn(text, of=f"account {login.name}")
         return AccountToken(text)
 
     def _stored(self, login: Login) -> str:

@@ -2,18 +2,19 @@
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from airboss.errors import AirbossError, Invalid
 from airboss.model.agent_names import mistake_in_name
 from airboss.model.setup import AgentSetup, Setup
 from airboss.model.tool_lists import mistake_in
-from airboss.session_keys import AgentKeys, Effort
+from airboss.session_keys import AgentKeys, Effort, SessionKeys
 
 if TYPE_CHECKING:
     from airboss.harness.models import Route
     from airboss.harness.setup import Said
 
+Named = TypeVar("Named")
 RouteOf: TypeAlias = "Callable[[str], Awaitable[Route]]"
 
 
@@ -27,7 +28,8 @@ class SaidAgent:
 
 @dataclass(frozen=True)
 class SessionAgents:
-    """All that is said about agents, in order. One of the same name takes the other's place."""
+    """All that is said about agents, in order. One of the same name takes the other's place, if
+    who says so may widen, or the other is of somebody who may not either."""
 
     said: "Sequence[Said]"
 
@@ -35,8 +37,7 @@ class SessionAgents:
     def by_name(self) -> dict[str, SaidAgent]:
         return {
             name: SaidAgent(keys, f"{one.place('agents')}.{name}")
-            for one in self.said
-            for name, keys in (one.keys.agents or {}).items()
+            for one, name, keys in counting(self.said, lambda keys: keys.agents)
         }
 
     @property
@@ -118,6 +119,19 @@ class SessionAgents:
 
     def made(self, clean: Callable[[str], str]) -> dict[str, AgentSetup]:
         return {name: _made(agent.keys, clean) for name, agent in self.by_name.items()}
+
+
+def counting(
+    said: "Sequence[Said]", pick: "Callable[[SessionKeys], Mapping[str, Named] | None]"
+) -> "list[tuple[Said, str, Named]]":
+    """What is said by names, without what would take the place of another's who may widen."""
+    settled: set[str] = set()
+    found: list[tuple[Said, str, Named]] = []
+    for one in said:
+        named = pick(one.keys) or {}
+        found += [(one, *pair) for pair in named.items() if one.may_widen or pair[0] not in settled]
+        settled.update(named if one.may_widen else ())
+    return found
 
 
 def must_be_reached(place: str, model: str, route: "Route", own: "Route") -> None:

@@ -165,6 +165,7 @@ _TITLES: Final[Mapping[str, Callable[[PermissionRequest], str]]] = {
     "custom-tool": _of_tool,
     "hook": _of_tool,
     "memory": lambda _: "Remember this?",
+    "extension": lambda request: f"Trust and run the extension {request.about}?",
 }
 
 

@@ -15,15 +15,13 @@ from typing import Final, Literal, TypeAlias
 from airboss.harness.models import Route
 from airboss.model.setup import USUAL, Setup
 from airboss.model.views import SessionView
-from airboss.store.bindings import BindingRow, BindingStore
+from airboss.store.bindings import BindingRow, BindingStore, MalformedBinding
 
 Mode: TypeAlias = Literal["cli", "token", "byok"]
 
 _NO_ADDRESS: Final = "none"
 # What a switch of the model changes, which is a person's wish.
 _OF_THE_MODEL: Final = ("provider", "model", "wire", "address")
-# What the next account in turn changes.
-_OF_THE_ACCOUNT: Final = ("mode", "profile")
 _CHANGED: Final = {
     "provider": "the provider of its model",
     "model": "its model",
@@ -36,6 +34,7 @@ _CHANGED: Final = {
     "profile": "its account",
 }
 _UNREADABLE: Final = "What its earlier conversation was bound to cannot be read."
+_ELSEWHERE: Final = "Its earlier conversation is on another machine."
 START_OVER: Final = (
     "This conversation was started over: the earlier messages of this session are not known to "
     "you any more, though the people you work for can still read them. When a request refers to "
@@ -48,7 +47,7 @@ _log = logging.getLogger(__name__)
 @dataclass(frozen=True)
 class Holder:
     """Whose a session of the runtime is: the identity with its home, how it signs in, and the
-    account with a print of its token. Nothing secret is in it."""
+    account. Nothing secret is in it."""
 
     identity: str = "default"
     home: str = ""
@@ -120,12 +119,10 @@ def default_holder(_route: Route, _setup: Setup = USUAL) -> Holder:
     return Holder()
 
 
-def wishes(view: SessionView, row: BindingRow, account: str | None = None) -> frozenset[str]:
+def wishes(view: SessionView, row: BindingRow) -> frozenset[str]:
     """The parts that are another because somebody wished so: a session's model changes by a
-    person's switch only. `account` is the one that was taken in turn, where one was."""
-    by_switch = _OF_THE_MODEL if view.model != row.model else ()
-    by_turn = _OF_THE_ACCOUNT if account is not None else ()
-    return frozenset((*by_switch, *by_turn))
+    person's switch only."""
+    return frozenset(_OF_THE_MODEL if view.model != row.model else ())
 
 
 @dataclass
@@ -140,13 +137,19 @@ class Bindings:
 
     async def why_restart(self, view: SessionView, now: BoundTo) -> str | None:
         """Why the runtime's session may not be resumed. One of which nothing is kept was opened by
-        an earlier version, or cut off as it began: what it is found with counts."""
+        an earlier version, or cut off as it began: what it is found with counts. So it does where
+        the store cannot be read just now."""
         try:
             row = await self.find(view)
-        except Exception as error:  # noqa: BLE001 - a border: it stands beside the work
-            _log.warning("The binding of session %s cannot be read: %s", view.id, error)
+        except MalformedBinding as error:
+            _log.warning("%s", error)
             await self._forget(view.id)
             return _UNREADABLE
+        except Exception as error:  # noqa: BLE001 - a border: it stands beside the work
+            _log.warning("The binding of session %s cannot be read: %s", view.id, error)
+            return None
+        if row and row.is_elsewhere:
+            return _ELSEWHERE
         return row and now.why_not(row.parts, wishes(view, row))
 
     async def find(self, view: SessionView) -> BindingRow | None:

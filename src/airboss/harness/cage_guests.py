@@ -11,26 +11,26 @@ from urllib.parse import urlsplit
 from airboss.errors import Invalid
 from airboss.model.cage_bounds import covers
 from airboss.model.setup import CageSetup, ServerSetup, Setup
+from airboss.runtime.cage.plan import CageKind
 from airboss.session_keys import variables_in
 
-_LEAVE: Final = "Leave it out, or let the session work without a cage."
-_HOOK: Final = (
-    "A hook runs outside of the cage, as a program of the server's user. Mark it on_host = true in "
-    "the settings if that is meant, or leave it out."
+_MARK: Final = (
+    "Mark it on_host = true in the settings: then it is outside of the cage, and its calls are "
+    "asked for. Or leave it out, or let the session work without a cage."
 )
-_OUTSIDE: Final = f"It is to run outside of the cage, and is not reached from inside it. {_LEAVE}"
+_NARROW: Final = (
+    "It is outside of the cage, and a narrow cage has no network to reach it by. Leave it out, or "
+    "let the session work without a cage."
+)
 
 
-def check_guests(setup: Setup) -> None:
+def check_guests(setup: Setup, kind: CageKind = "strong") -> None:
     """Refused by name."""
     if setup.cage is None:
         return
     for name, server in setup.mcp_servers.items():
-        for mistake in _mistakes(server, setup.cage):
+        for mistake in _mistakes(server, setup.cage, kind):
             raise Invalid(f"mcpServers.{name}: {mistake}")
-    for hook in setup.hooks:
-        if not hook.on_host:
-            raise Invalid(f"{hook.place or hook.hook}: {_HOOK}")
 
 
 def outside(setup: Setup) -> tuple[str, ...]:
@@ -40,17 +40,22 @@ def outside(setup: Setup) -> tuple[str, ...]:
     return tuple(name for name, server in setup.mcp_servers.items() if server.on_host)
 
 
-def _mistakes(server: ServerSetup, cage: CageSetup) -> Iterator[str]:
+def _mistakes(server: ServerSetup, cage: CageSetup, kind: CageKind) -> Iterator[str]:
     if server.on_host:
-        yield _OUTSIDE
+        if kind == "narrow":
+            yield _NARROW
         return
     texts = (*server.env.values(), *server.headers.values())
     named = [variable for text in texts for variable in variables_in(text)]
-    if variable := next(iter((*named, server.token_variable)), None):
-        yield f"It needs the variable {variable}, which every shell inside could read. {_LEAVE}"
+    if variable := next(iter(filter(None, (*named, server.token_variable))), None):
+        yield f"It needs the variable {variable}, which every shell inside could read. {_MARK}"
+    if server.client_id is not None:
+        yield f"A person has to sign in there, and what that gives is not for a cage. {_MARK}"
     if server.url is not None:
         address = urlsplit(server.url)
         port = f":{address.port}" if address.port else ""
         host = f"{address.hostname or ''}{port}"
+        if server.private:
+            yield f"{host} is on this machine or in its network, which no cage reaches. {_MARK}"
         if not any(covers(pattern, host) for pattern in cage.terms.hosts):
-            yield f"{host} is not one of the hosts of its cage. {_LEAVE}"
+            yield f"{host} is not one of the hosts of its cage. {_MARK}"

@@ -14,7 +14,8 @@ from airboss.harness.cage_terms import (
     cage_terms,
     held_here,
 )
-from airboss.model.cage_bounds import ServerCages
+from airboss.model.cage_bounds import ServerCages, real_path
+from airboss.model.policies import granted_policy
 from airboss.model.setup import CageSetup, Setup
 from airboss.runtime.cage.ability import Ability, ability
 from airboss.runtime.cage.plan import CagePlan, cage_key
@@ -71,7 +72,7 @@ class Cages:
             reason = terms.reason if isinstance(terms, Refused) else terms.why
             raise CageRefused(reason)
         key = cage_key(setup.identity, cwd, terms.cage.profile, owner)
-        return CagePlan(terms.kind, terms.cage.profile, terms.cage.terms, cwd, key)
+        return CagePlan(terms.kind, terms.cage.profile, terms.cage.terms, cwd, key, owner)
 
     async def copied(self, setup: Setup, policy: Policy, usual: CageWish) -> Setup:
         """A fork of a session: with `caged` it has a cage, and with others only where all have one.
@@ -103,8 +104,18 @@ def must_stay(setup: Setup, policy: Policy | None) -> None:
         raise Conflict(_LEAVE)
 
 
+def builtin_is_caged(cages: Cages, policy: Policy) -> bool:
+    """Blocking. Whether the built-in entry's jobs work in cages on a server with this policy: only
+    where a strong one holds, and where `caged` would be granted."""
+    held = held_here(cages.said, cages.ability())
+    granted = granted_policy(
+        policy, "caged", None, trusted=False, offers_cage=cages.said.are_offered
+    )
+    return held.kind == "strong" and granted == "caged"
+
+
 def cages_of(settings: Settings) -> Cages:
-    known = ServerCages.of(settings)
+    known = ServerCages.of(settings).pinned(real_path)
     if settings.runtime_url is not None:
         return Cages(known, lambda: _OUTSIDE_RUNTIME)
     return Cages(known)

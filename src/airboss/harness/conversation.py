@@ -6,9 +6,10 @@ from pathlib import Path
 
 from airboss.background import Background
 from airboss.errors import AirbossError, Conflict, RuntimeUnavailable, SessionGone
-from airboss.harness.aside import ask_aside
 from airboss.harness.auto_switch import SwitchDecisions
+from airboss.harness.cage_rest import CageRest
 from airboss.harness.compaction import Compacting
+from airboss.harness.extension_part import ExtensionPart
 from airboss.harness.gate import Gate
 from airboss.harness.hook_facts import close_hooks, gate_checks, leave_hooks, session_hooks
 from airboss.harness.host_items import HostItems
@@ -26,7 +27,8 @@ from airboss.harness.provider_address import ProviderAddress
 from airboss.harness.server_launch import ServerLaunch
 from airboss.harness.server_sign_ins import SignInRequests
 from airboss.harness.session_account import SessionAccount
-from airboss.harness.session_opening import TOOLS, Ears, SessionOpening
+from airboss.harness.session_errands import SessionErrands
+from airboss.harness.session_opening import Ears, SessionOpening
 from airboss.harness.session_state import SessionState
 from airboss.harness.session_terms import SessionTerms
 from airboss.harness.switching import Switching
@@ -56,7 +58,6 @@ from airboss.model.events import (
 from airboss.model.excerpt import MOST_OF_A_REASON, excerpt
 from airboss.model.ids import PromptId, SessionId, TaskRunId, TurnId, new_prompt_id
 from airboss.model.setup import Setup
-from airboss.runtime.errands import CommandAnswer, Compaction
 from airboss.runtime.session import RuntimeSession
 from airboss.runtime.signals import RuntimeLost, Signal
 
@@ -64,7 +65,7 @@ _ABORT_SECONDS = 5.0
 _CLOSED = "The session was closed."
 
 
-class Conversation:
+class Conversation(SessionErrands):
     """The one place that works on a session. Requests are worked on one after another."""
 
     def __init__(
@@ -85,14 +86,17 @@ class Conversation:
         self._events = TurnEvents(state, self.prompts, self.pending, self._guard, self._background)
         state.hooks = hooks = session_hooks(state, lambda: self._terms.now, self._events.hear)
         self._writing = MessageWriting(hooks, state.redactor, self._take, terms.max_block)
-        loops = Loops(terms.loop_detection)
-        checks = gate_checks(hooks, tool_policies(terms.setup.tools), self.pending.permit)
-        ours = {offer.name for offer in TOOLS}
-        self.gate = Gate(state, loops, self._events.hear, self._events.stop, checks, ours)
+        launch = ServerLaunch.of(terms)
+        decide = launch.permits.deciding(self._guard.decide)
+        self.extensions = brought = ExtensionPart(
+            state, self._terms, self.pending, decide, self.prompt, self.abort, self._background
+        )
+        loops, policies = Loops(terms.loop_detection), tool_policies(terms.setup.tools)
+        checks = gate_checks(hooks, policies, self.pending.permit, brought.host)
+        self.gate = Gate(state, loops, self._events.hear, self._events.stop, checks, brought.ours)
         self._aborting = asyncio.Lock()
         self._compacting = Compacting(state, self._agent)
         doors = (self._compacting.door, self._aborting)
-        launch = ServerLaunch(terms.proxy, terms.environ, terms.grants)
         self._sign_ins = SignInRequests(state, self.pending, launch, self._events.hear)
         self._work = TurnWork(
             state, self.prompts, self._events, self._guard, self._agent, doors, self._sign_ins
@@ -101,7 +105,6 @@ class Conversation:
         used = state.view.account if state.view else None
         account = SessionAccount(terms.accounts, state.writer, used)
         switches = SwitchDecisions(self._terms, self.pending, account)
-        decide = self._guard.decide
         self._opening = SessionOpening(
             self._terms,
             self._incarnation,
@@ -112,10 +115,18 @@ class Conversation:
             launch,
             state.redactor,
             Ears(
-                self._hear, decide, self.pending.answer, self.gate, hooks, lambda: switches.decide
+                self._hear,
+                decide,
+                brought.answer,
+                self.gate,
+                brought.hooks,
+                lambda: switches.decide,
+                brought.tools,
+                brought.overhear,
             ),
             terms.cage and caged_session(state, self.hosts, terms.cage),
         )
+        self.rest = CageRest(state, self._opening, self._compacting.door)
         self._worker: asyncio.Task[None] | None = None
         self._lost: str | None = None
 
@@ -178,10 +189,10 @@ class Conversation:
             raise
         if pending:
             turn = self._events.start_turn(prompt, request, self._state.mode)
+            turn.is_sent = True
             turn.put.set()
             self._background.start(self._events.see_through(turn), "turn that goes on")
-            self.pending.expect(len(pending))
-            agent.go_on(pending)
+            await self.extensions.go_on(agent, pending)
         self._start_work()  # behind that turn: a queue may wait
         return bool(pending)
 
@@ -195,8 +206,10 @@ class Conversation:
     ) -> RuntimeSession:
         """`who` resumes it; without a name that was said before, or it is new."""
         self._incarnation.keep()
+        self.extensions.begin()
         try:
             self._state.agent = agent = await self._opening.opened(resume=resume, goes_on=goes_on)
+            self.extensions.entered()
         except BaseException as error:
             if not (isinstance(error, SessionGone) and resume):  # who asks may begin anew
                 self._never_opened(error)
@@ -205,7 +218,8 @@ class Conversation:
             raise RuntimeUnavailable(self._lost)
         try:
             before = () if who is None else (SessionResumed(who=who),)
-            ready = SessionReady(account=self._opening.account.now)
+            account, machine = self._opening.account.now, self._terms.now.machine
+            ready = SessionReady(account=account, machine=machine)
             await self._state.record(*before, *said, ready, waits=waits)
         except BaseException as error:
             self._never_opened(error)
@@ -216,11 +230,13 @@ class Conversation:
     def _start_work(self) -> None:
         if not self._state.is_over and not self._state.is_closing:
             self._worker = self._background.start(self._work.go_on(), "work")
+            self._background.start(self.rest.watch(), "rest")
 
     def _never_opened(self, error: BaseException) -> None:
         """Whoever has hold of it still is told so."""
         self._state.is_over = True
         self._opening.give_back()
+        self.extensions.leave()
         why = str(error) if isinstance(error, AirbossError) else "The start was interrupted."
         reason = excerpt(self._state.redactor, why, MOST_OF_A_REASON)
         self.prompts.settle(TurnReport("interrupted", Failure(type(error).__name__, reason)))
@@ -237,6 +253,7 @@ class Conversation:
         turn, prompt = self._state.turn, new_prompt_id()
         overtaking = delivery if turn and delivery in ("steer", "interrupt") else None
         must_have_own_turn(more.mode, overtaking)
+        self.extensions.heard_from(who)
         asked = await self.prompts.accept(text, who, None, prompt, overtaking, more=more)
         if turn and overtaking == "steer":
             await self.prompts.steer(prompt, turn)
@@ -258,6 +275,7 @@ class Conversation:
     ) -> AcceptedPrompt:
         """What comes of it is told in any case, also when the session ends before."""
         self._state.must_be_open()
+        self.extensions.heard_from(who)
         more = Extras(mode="plan") if plan and self._state.needs_plan(task) else NOTHING_MORE
         asked = await self.prompts.accept(text, who, task, prompt, pause=pause, more=more)
         self._state.queue.let_go(prompt)
@@ -267,7 +285,7 @@ class Conversation:
         self._writing.say(self._compacting.name(said))
 
     def _take(self, said: Event | Signal) -> None:
-        said = self._opening.in_our_words(said)
+        said = self.extensions.name(self._opening.in_our_words(said))
         if not isinstance(said, RuntimeLost):
             self._events.hear(said)
         elif not self._state.is_over:
@@ -287,6 +305,7 @@ class Conversation:
         self.prompts.settle(said)
         self._state.writer.say(SessionInterrupted(reason=reason))
         self._background.cancel()
+        self.extensions.leave()
         leave_hooks(self._state.hooks)
         self._state.writer.release()
         self._on_lost(self.session)
@@ -303,6 +322,9 @@ class Conversation:
     async def _abort(self, turn: Turn) -> None:
         self.pending.cancel()
         self._guard.cancel()
+        if not turn.is_sent:  # nor will it be
+            self._events.end_if_still(turn, "aborted")
+            return
         # Said before the runtime has the request, an abort would pass it by.
         await within(_ABORT_SECONDS, turn.put)
         async with self._aborting:
@@ -317,26 +339,6 @@ class Conversation:
         if not self.prompts.withdraw(prompt) and turn and turn.prompt == prompt:
             await self.abort()
 
-    async def aside(self, question: str, who: str) -> str:
-        """Answered from the session's history, which stays as it is; a running turn goes on."""
-        self._state.must_be_open()
-        return await ask_aside(self._state, question, who)
-
-    async def command(self, name: str, words: str) -> CommandAnswer:
-        """What the runtime makes of it; the session's history stays as it is."""
-        self._state.must_be_open()
-        return await self._state.opened_agent.command(name, words)
-
-    async def compact(self, instructions: str | None, who: str) -> Compaction | None:
-        """Only while it is idle; what is asked for meanwhile waits."""
-        self._state.must_be_open()
-        return await self._compacting.compact(instructions, who)
-
-    async def come_in(self, server: str) -> None:
-        """Somebody signed in at one of its servers."""
-        if self._state.agent is not None and not self._state.is_closing:
-            await self._sign_ins.come_in(server, self._state.agent)
-
     async def change(self, said: SessionChanged, route: Route, rule: PolicyRule | None) -> None:
         """On disk now, so from its next turn on, whatever becomes of this server."""
         self._state.must_be_open()
@@ -344,9 +346,10 @@ class Conversation:
 
     async def _agent(self) -> RuntimeSession:
         """As somebody wants it by now. It is lost where another service does not take it."""
+        await self.rest.end()
         before = self._state.opened_agent
         try:
-            agent = await self._terms.agent(self._reopened)
+            agent = await self._terms.agent(self._opening.reopened)
             self._state.agent = agent = await self._opening.moved(agent)
         except AirbossError as error:
             if not before.alive and not self._state.is_over:
@@ -354,13 +357,10 @@ class Conversation:
                 raise RuntimeUnavailable(str(error)) from error
             raise
         self._incarnation.keep()
+        await self.extensions.ready()
         now = self._terms.now
         self.pending.rule, self._guard.multiplier = now.rule, now.route.multiplier
         return agent
-
-    async def _reopened(self) -> RuntimeSession:
-        """The same session at another service, or for another account."""
-        return await self._incarnation.reopened(self._opening.opened)
 
     async def close(self, who: str, reason: str, *, waits: bool) -> None:
         self.pending.cancel()
@@ -387,6 +387,7 @@ class Conversation:
             await self._background.close(cancel=True)
             if self._state.agent is not None:
                 await self._state.agent.close()
+            await self.extensions.stop()
             await self._guard.close()
             await self.gate.close()
             self._events.end_turn(outcome)

@@ -12,9 +12,10 @@ import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Container, Mapping, Sequence, Sized
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Literal, TypeAlias, TypeVar, cast
+from typing import Any, Final, Literal, Protocol, TypeAlias, TypeVar, cast
 
 from airboss.background import Background, ignore_failure
+from airboss.harness.allowances import Allowance
 from airboss.harness.builtin_tools import is_asked_for
 from airboss.harness.loops import Finding, Loops, PassedCall, Stint
 from airboss.harness.pending_calls import OpenCall, PendingCalls
@@ -55,12 +56,15 @@ class NeedsApproval:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Yes, with these arguments over the given ones, and a word to the agent; with `ask` only when
-    a person says yes, for this reason."""
+    """Yes, with these arguments over the given ones (`replaces`: in their place), and a word to the
+    agent; with `ask` only when a person says yes, for this reason. With `allow` nobody need be
+    asked where only the policy wants that."""
 
     arguments: Mapping[str, Any] | None = None
     note: str | None = None
     ask: str | None = None
+    replaces: bool = False
+    allow: Allowance | None = None
 
 
 Status: TypeAlias = Literal["completed", "failed", "blocked"]
@@ -95,6 +99,14 @@ class Vetoed(Exception):
         self.denied: Denied = denied
 
 
+class LastCheck(Protocol):
+    """Asked behind all hooks, about some tools; it keeps its own time."""
+
+    def cares(self, tool: str) -> bool: ...
+
+    async def before(self, use: ToolUse) -> GateRefusal | Change | None: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Checks:
     """Who is asked on the way through. Policies are trusted, and see what the agent gave."""
@@ -104,6 +116,14 @@ class Checks:
     after: Sequence[AfterHook] = ()
     ask: Ask | None = None
     hook_seconds: float = HOOK_SECONDS
+    last: LastCheck | None = None
+
+    def hooks_about(self, tool: str) -> list[tuple[Hook, float | None]]:
+        """Each with the time that it has."""
+        found: list[tuple[Hook, float | None]] = [(hook, self.hook_seconds) for hook in self.hooks]
+        if self.last is not None and self.last.cares(tool):
+            found.append((self.last.before, None))
+        return found
 
 
 @dataclass(slots=True)
@@ -138,7 +158,7 @@ class Gate:
             going.call = self.loops.begin(stint, use.tool, use.arguments)
             if found is not None:
                 self._notice(found)
-            changed, notes = await self._checked(use)
+            changed, notes = await self._checked(use, going)
             must_ask = self._must_ask(use, changed)
         except Vetoed as veto:
             return self._veto(going, veto.denied, str(veto))
@@ -149,6 +169,7 @@ class Gate:
             _log.exception("The gate failed at a call of %s", use.tool)
             return self._veto(going, "policy", _FAULT)
         going.final = replace(use, arguments=use.arguments if changed is None else changed)
+        self._note_allowed()
         words = [found.text, *notes] if found else notes
         return Pass(changed, "\n\n".join(words) or None, must_ask)
 
@@ -160,7 +181,9 @@ class Gate:
             case ToolStarted():
                 if self._pending.started(said):
                     self._remember(said.block)
+                self._note_allowed()
             case ToolEnded():
+                self.state.allowed.pop(said.block, None)
                 if going := self._pending.ended(said.block):
                     self._settle(going, outcome_of(going.use.tool, said))
 
@@ -181,32 +204,42 @@ class Gate:
             raise Vetoed("hook", _UNCHANGEABLE)
         return must_ask
 
-    async def _checked(self, use: ToolUse) -> tuple[Mapping[str, Any] | None, list[str]]:
+    async def _checked(
+        self, use: ToolUse, going: OpenCall
+    ) -> tuple[Mapping[str, Any] | None, list[str]]:
         """The changed arguments, where there are any, and words to the agent; raises where somebody
         says no."""
         checks = self.checks
         notes: list[str] = []
         for policy in checks.policies:
-            await self._obey("policy", use, await self._answer("policy", policy, use))
+            await self._obey("policy", use, await self._policy(policy, use))
         arguments: Mapping[str, Any] | None = None
-        for hook in checks.hooks:
+        for hook, seconds in checks.hooks_about(use.tool):
             seen = use if arguments is None else replace(use, arguments=arguments)
-            said = await self._answer("hook", hook, seen)
+            said = await self._answer("hook", hook, seen, seconds)
             if isinstance(said, Change) and said != Change():
                 if said.arguments is not None:
-                    arguments = _merged(seen, said.arguments)
+                    arguments = _merged(seen, said)
                     seen = replace(use, arguments=arguments)
+                going.allowance = said.allow
                 notes += [said.note] if said.note else []
                 said = None if said.ask is None else NeedsApproval(said.ask)
             await self._obey("hook", seen, said)
         if arguments is not None:
             final = replace(use, arguments=arguments)
             for policy in checks.policies:
-                await self._obey("policy", final, await self._answer("policy", policy, final))
+                await self._obey("policy", final, await self._policy(policy, final))
         return arguments, notes
 
+    async def _policy(self, policy: Policy, use: ToolUse) -> GateRefusal | NeedsApproval | None:
+        return await self._answer("policy", policy, use, self.checks.hook_seconds)
+
     async def _answer(
-        self, who: Denied, check: Callable[[ToolUse], Awaitable[Value]], use: ToolUse
+        self,
+        who: Denied,
+        check: Callable[[ToolUse], Awaitable[Value]],
+        use: ToolUse,
+        seconds: float | None,
     ) -> Value:
         """What a policy or hook says within its time. One that hangs is left behind: it may not
         even mind being cancelled."""
@@ -216,12 +249,11 @@ class Gate:
 
         task = self._asked.call(answer(), who)
         task.add_done_callback(ignore_failure)
-        seconds = self.checks.hook_seconds
         try:
             await asyncio.wait({task}, timeout=seconds)
         finally:
             is_late = not task.done() and task.cancel()
-        if is_late:
+        if is_late and seconds is not None:
             raise Vetoed(
                 who, f"A {who} did not answer within {seconds:g} s, so the call is refused."
             )
@@ -255,6 +287,11 @@ class Gate:
             raise Vetoed("approval", f"{reason} It was not allowed.")
 
     # What came of it.
+
+    def _note_allowed(self) -> None:
+        """Permission is asked for by the name of the call, which an event tells."""
+        for block, allowance in self._pending.allowances():
+            self.state.allowed[block] = allowance
 
     def _stop_loop(self, going: OpenCall, found: Finding) -> Veto:
         self._notice(found)
@@ -325,13 +362,14 @@ class Gate:
             _log.warning("A hook behind a call failed: %s", type(error).__name__)
 
 
-def _merged(use: ToolUse, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    given = cast("object", arguments)
+def _merged(use: ToolUse, change: Change) -> dict[str, Any]:
+    given = cast("object", change.arguments)
     if not isinstance(given, Mapping) or use.is_bare:
         raise Vetoed(
             "hook", "A hook changed arguments that cannot be changed, so the call is refused."
         )
-    return {**use.arguments, **arguments}
+    changed = cast("Mapping[str, Any]", given)
+    return dict(changed) if change.replaces else {**use.arguments, **changed}
 
 
 def sizes(arguments: Mapping[str, Any]) -> str:

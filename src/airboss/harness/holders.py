@@ -20,4 +20,6 @@ def holder_of(homes: Homes, accounts: Accounts, route: Route, setup: Setup) -> H
     login = accounts.logins(setup.account)[0]
     if login.source == "cli":
         return Holder(identity, home)
-    return Holder(identity, home, "token", f"{login.name} {accounts.unread(login).version}")
+    # A new token is the same account, or takes its turn. Who gives one says whether it is another.
+    profile = " ".join(part for part in (login.name, login.version) if part)
+    return Holder(identity, home, "token", profile)

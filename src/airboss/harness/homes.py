@@ -64,8 +64,11 @@ class Homes:
     def state(self, identity: str, cage: CagePlan | None) -> Path:
         """The folder with the runtime's sessions."""
         if cage is not None:
-            return CageFolders.of(self.folder.path, cage.key).state
+            return self.folders(cage).state
         return home_of(self.folder, identity)
+
+    def folders(self, cage: CagePlan) -> CageFolders:
+        return CageFolders.of(self.folder.path, cage.key)
 
     def must_be_one(self, identity: str) -> None:
         if self.outside is not None and identity != DEFAULT_IDENTITY:

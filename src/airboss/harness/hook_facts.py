@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from airboss.background import Background
 from airboss.errors import PromptBlocked
-from airboss.harness.gate import HOOK_SECONDS, Checks, Policy
+from airboss.harness.gate import HOOK_SECONDS, Checks, LastCheck, Policy
 from airboss.harness.hooks import SessionHooks
 from airboss.harness.turn import Outcome, Turn
 from airboss.model.hook_events import HookRan
@@ -38,7 +38,7 @@ def session_hooks(
 
     return SessionHooks(
         given.setup.hooks,
-        HookPrograms(given.hook_environ, given.rule.cwd),
+        HookPrograms(given.hook_environ, given.rule.cwd, given.caging),
         state.redactor,
         lambda: facts_of(state, terms()),
         tell,
@@ -51,11 +51,16 @@ def blocked_words(reason: str) -> str:
     return f"A hook refused the request: {reason}"
 
 
-def gate_checks(hooks: SessionHooks | None, policies: "tuple[Policy, ...]", ask: "Ask") -> Checks:
+def gate_checks(
+    hooks: SessionHooks | None,
+    policies: "tuple[Policy, ...]",
+    ask: "Ask",
+    last: LastCheck | None = None,
+) -> Checks:
     if hooks is None:
-        return Checks(policies=policies, ask=ask)
+        return Checks(policies=policies, ask=ask, last=last)
     seconds = max(HOOK_SECONDS, hooks.longest)  # each keeps its own time
-    return Checks(policies, hooks.checks, hooks.after, ask, seconds)
+    return Checks(policies, hooks.checks, hooks.after, ask, seconds, last)
 
 
 def facts_of(state: "SessionState", terms: "SessionTerms") -> dict[str, Any]:

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from airboss import strange_files
 from airboss.errors import Invalid
 from airboss.model.setup import HookSetup
 from airboss.model.tool_lists import mistake_in
-from airboss.runtime.hook_process import digest_of_file
+from airboss.runtime.hook_process import LARGEST_SCRIPT, digest_of_file
 from airboss.session_keys import HOOK_SECONDS, NOT_OF_TOOL, TOOL_HOOKS, HookKeys, HookName
 
 if TYPE_CHECKING:
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 
     from airboss.harness.setup import Said
 
-# What is larger is a program of the system's, and no script.
-_LARGEST_BYTES: Final = 20_000_000
 _WHOLE: Final = "Should be an absolute path, or the name of a program: settings are in no folder."
 
 
@@ -140,9 +139,12 @@ def _file_or_word(word: str, cwd: Path) -> str:
 
 def _must_have(file: Path, function: str, place: str) -> None:
     try:
-        names = set(_names_in(ast.parse(file.read_bytes(), str(file))))
-    except OSError:
+        names = set(_names_in(ast.parse(strange_files.read(file, LARGEST_SCRIPT), str(file))))
+    except FileNotFoundError:
         raise Invalid(f"{place}: There is no file {file}.") from None
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise Invalid(f"{place}: {file} cannot be read: {why}.") from None
     except (SyntaxError, ValueError) as error:
         raise Invalid(f"{place}: {file} is not Python: {error}.") from None
     if function not in names:
@@ -167,7 +169,7 @@ def digests_of(files: "Sequence[str]") -> dict[str, str]:
     found: dict[str, str] = {}
     for file in files:
         try:
-            is_script = os.path.isfile(file) and os.path.getsize(file) <= _LARGEST_BYTES
+            is_script = os.path.isfile(file) and os.path.getsize(file) <= LARGEST_SCRIPT
         except OSError:
             continue
         if is_script and (digest := digest_of_file(file)) is not None:

@@ -1,13 +1,16 @@
 """Where one session reaches one provider, for as long as the session is open."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol, TypeAlias
 from urllib.parse import urlsplit
 
 from airboss.background import Background
 from airboss.harness.providers import Upstream
 from airboss.model.traces import TraceContext
+from airboss.net.loopback import Receive, Scope, Send
+
+AnswerHere: TypeAlias = Callable[[Scope, Receive, Send], Coroutine[Any, Any, None]]
 
 
 class CallPass(Protocol):
@@ -15,7 +18,9 @@ class CallPass(Protocol):
 
     async def token(self) -> str | None: ...
 
-    async def renewed(self, stale: str) -> str | None: ...
+    async def renewed(self, stale: str) -> str | None:
+        """None where that is over; raises where it may work later."""
+        ...
 
 
 @dataclass
@@ -38,6 +43,10 @@ class LentAddress:
     path: str = field(init=False)
     # What the requests belong to: the runtime tells nobody.
     trace: Callable[[], TraceContext | None] = field(default=lambda: None, repr=False)
+    # Answers in the place of an upstream that is no address.
+    answer: AnswerHere | None = field(default=None, repr=False)
+    # What is sent there, as far as it is passed on.
+    checked: Callable[[Receive], Awaitable[bytes]] | None = field(default=None, repr=False)
     # The requests that are on their way.
     calls: Background = field(default_factory=lambda: Background("proxy"), repr=False)
 

@@ -182,6 +182,9 @@ class Catalog:
                 provider.name,
                 model.prompt_tokens or UNKNOWN_MODEL_TOKENS,
                 model.efforts or None,
+                vision=model.vision,
+                prompt_tokens=model.prompt_tokens,
+                output_tokens=model.output_tokens,
             )
             for provider in self.providers
             for model in provider.models

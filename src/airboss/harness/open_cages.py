@@ -57,8 +57,10 @@ class OpenCages:
     all hear of the cage itself."""
 
     user: ConnectionHandler | None = None
+    servers: ConnectionHandler | None = None
     egress: Egress = field(default_factory=Egress)
     _inside: dict[str, list[CagedSession]] = field(default_factory=dict[str, list[CagedSession]])
+    _ways_out: dict[str, WayOut] = field(default_factory=dict[str, WayOut])
     _opened: dict[str, CageOpened] = field(default_factory=dict[str, CageOpened])
     _limits: dict[str, str] = field(default_factory=dict[str, str])
 
@@ -71,15 +73,17 @@ class OpenCages:
         if (opened := self._opened.get(plan.key)) is not None:
             session.tell(opened)
 
-    def leave(self, plan: CagePlan, session: CagedSession) -> None:
+    def leave(self, plan: CagePlan, session: CagedSession, why: str = _LEFT) -> None:
         inside = self._inside.get(plan.key, [])
         if session not in inside:
             return
+        if inside == [session] and (way_out := self._ways_out.get(plan.key)) is not None:
+            way_out.traffic.close()  # nobody else would hear what is counted
         inside.remove(session)
         if not inside:
             del self._inside[plan.key]
         if plan.key in self._opened:
-            session.tell(CageClosed(how=self._limits.get(plan.key, _LEFT)))
+            session.tell(CageClosed(how=self._limits.get(plan.key, why)))
 
     def doors(self, plan: CagePlan) -> CageDoors:
         if plan.kind == "narrow":
@@ -93,7 +97,8 @@ class OpenCages:
             if inside := self._inside.get(plan.key):
                 inside[-1].tell(event)
 
-        return CageDoors(WayOut(plan.terms, permit, tell, self.egress).serve, self.user)
+        way_out = self._ways_out[plan.key] = WayOut(plan.terms, permit, tell, self.egress)
+        return CageDoors(way_out.serve, self.user, self.servers, way_out.close)
 
     def hear(self, news: CageNews) -> None:
         """What the runtime tells of a cage."""
@@ -107,6 +112,7 @@ class OpenCages:
                 self._limits[plan.key] = f"Its limit of {limit} was reached."
             case "closed":
                 self._opened.pop(plan.key, None)
+                self._ways_out.pop(plan.key, None)
                 how = self._limits.pop(plan.key, "It was ended with everything in it.")
                 peak = news.peak_bytes // _MB or None
                 event = CageClosed(how=how, peak_memory_mb=peak)

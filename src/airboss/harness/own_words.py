@@ -37,6 +37,14 @@ _DELEGATE: Final = (
     "them all that they need: they do not know this conversation."
 )
 
+_CAGE: Final = (
+    "- You work in a cage: files outside of your folder are not there, or cannot be written. "
+    "There is no network but by a proxy, which `HTTPS_PROXY` and `HTTP_PROXY` name; without them, "
+    "none. A tool that cannot reach a host may ignore these variables: give it the proxy by an "
+    "option of its own. A host that the proxy refuses (403) comes with the reason; if a person is "
+    "asked about it, try again later."
+)
+
 
 def own_words(setup: Setup) -> str | None:
     """For exactly the tools that the session has; None where its text replaces all others."""
@@ -52,6 +60,7 @@ def own_words(setup: Setup) -> str | None:
         _ASK if has(ASK_USER) else _NO_ASK,
         *([_JOB.format(", ".join(jobs))] if jobs else []),
         _APPROVAL,
+        *([_CAGE] if setup.cage is not None else []),
         *([_DELEGATE] if has("task") else []),
     ]
     return "\n".join(lines)

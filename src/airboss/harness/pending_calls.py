@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
+from airboss.harness.allowances import Allowance
 from airboss.harness.loops import PassedCall, Stint
 from airboss.model.events import ToolStarted
 from airboss.model.redaction import cleaned
@@ -31,6 +32,8 @@ class OpenCall:
     block: str | None = None
     call: PassedCall | None = None
     final: ToolUse | None = None
+    # An extension's yes to it.
+    allowance: Allowance | None = None
 
 
 class PendingCalls:
@@ -78,6 +81,14 @@ class PendingCalls:
         if going is not None:
             self._open.remove(going)
         return going
+
+    def allowances(self) -> list[tuple[str, Allowance]]:
+        """Of those that were let through and have a name."""
+        return [
+            (going.block, going.allowance)
+            for going in self._open
+            if going.block and going.allowance and going.final
+        ]
 
     def drop(self, going: OpenCall) -> None:
         if going in self._open:

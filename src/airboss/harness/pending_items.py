@@ -137,14 +137,14 @@ class PendingItems:
     async def decide(self, request: PermissionRequest) -> PermissionAnswer:
         """By rules, by policy, or by a person; written down in any case."""
         async with asyncio.timeout(_RULING_SECONDS):  # a disk may hang; no answer is a no
-            rules, view = self._rules.current, self._state.writer.view
-            ruling = await asyncio.to_thread(ruling_of, self._rule, request, rules, view)
+            rules, view, allowed = self._rules.current, self._state.view, self._state.allowed
+            ruling = await asyncio.to_thread(ruling_of, self._rule, request, rules, view, allowed)
         ruling = unread(request, ruling) or ruling
         answer, by, rule = ruling.answer, ruling.by, ruling.rule
         if isinstance(answer, MustAsk) or (answer.allowed and self._is_decided(request.call)):
             why = answer.why if isinstance(answer, MustAsk) else ""
             try:
-                settled = await self._leave(request, why)
+                settled = await self.ask_person(request, why)
             except TooLarge as refused:
                 return self._refuse(request, refused)
             answer = answer_of(settled)
@@ -152,7 +152,7 @@ class PendingItems:
         else:
             self._asked_again()
         if not self._is_left:
-            self._state.say_decided(record(request, answer, by, self._state.redactor, rule))
+            await self._state.decided(record(request, answer, by, self._state.redactor, rule))
         return answer
 
     def _refuse(self, request: PermissionRequest, refused: TooLarge) -> PermissionAnswer:
@@ -164,7 +164,7 @@ class PendingItems:
         self._state.say_decided(record(request, answer, "size", self._state.redactor))
         return answer
 
-    async def _leave(self, requested: PermissionRequest, why: str) -> ItemSettled:
+    async def ask_person(self, requested: PermissionRequest, why: str) -> ItemSettled:
         prompt, pause, redactor = self._state.prompt, self._state.pause, self._state.redactor
         options = await asyncio.to_thread(rule_options, requested, self._rule, redactor)
         risk = await asyncio.to_thread(risk_of, requested, self._rule.cwd)
@@ -206,7 +206,7 @@ class PendingItems:
         raw = {"toolName": use.tool, "toolArgs": dict(use.arguments)}
         request = PermissionRequest("", None, _BY_A_HOOK, use.tool, (), None, None, use.tool, raw)
         try:
-            return answer_of(await self._leave(request, why)).allowed
+            return answer_of(await self.ask_person(request, why)).allowed
         except TooLarge as refused:
             return self._refuse(request, refused).allowed
 

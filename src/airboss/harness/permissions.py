@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from airboss.harness.protected import NOTHING, Protected, Touched, is_inside, names
-from airboss.harness.rules import UNDERSTOOD, first, paths_of, suggest
+from airboss.harness.rules import MORE, UNDERSTOOD, first, paths_of, suggest
 from airboss.model.events import PermissionDecided
 from airboss.model.excerpt import excerpt
 from airboss.model.redaction import Redactor
@@ -88,6 +88,14 @@ class PolicyRule:
                 return Ruling(_with_links(spoken, about), f"rule {kept.id}", kept.rule)
         return Ruling(_with_links(self._by_policy(about), about), by)
 
+    def may_be_widened(self, request: PermissionRequest) -> bool:
+        """Whether an extension's yes counts where this policy wants a person to be asked: not where
+        secrets of the server are touched, not for what runs outside of the cage, and not for more
+        than the deed itself."""
+        about, is_more = _About(request, self), any(request.raw.get(name) for name in MORE)
+        is_asking = self.policy in ("ask", "caged")
+        return is_asking and not is_more and not about.touched and not about.is_outside
+
     def suggest(self, request: PermissionRequest, redactor: Redactor) -> Rule | None:
         """The rule that “always allow this” writes down, where it would count."""
         rule = suggest(request, self.cwd, redactor)
@@ -106,13 +114,13 @@ class PolicyRule:
                 return None
 
     def _by_policy(self, about: "_About") -> PermissionAnswer | MustAsk:
+        if about.is_outside and self.policy in ("ask", "caged", "approve-all"):
+            return MustAsk("This tool's MCP server runs outside of the cage.")
         if self.policy == "approve-all":
             return PermissionAnswer(True, "The policy approve-all allows it.")
         asks = self.policy in ("ask", "caged")
         if self.policy == "caged" and self.is_caged:
-            if not about.is_outside:
-                return PermissionAnswer(True, "The policy caged allows it inside the cage.")
-            return MustAsk("This tool's MCP server runs outside of the cage.")
+            return PermissionAnswer(True, "The policy caged allows it inside the cage.")
         kind, allows = about.request.kind, f"The policy {self.policy} allows reading"
         if kind == "read" and about.touched:
             reason = f"{allows}, but not in {about.touched[0].place}, which contains secrets."

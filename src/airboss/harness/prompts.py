@@ -5,6 +5,7 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 
+from airboss.background import unless
 from airboss.errors import AirbossError, Conflict, Invalid
 from airboss.harness.hook_facts import ACTING_ROLE, built_prompt, written_prompt
 from airboss.harness.session_state import SessionState
@@ -134,9 +135,11 @@ class Prompts:
         )
 
     async def attachments_of(self, asked: QueuedPrompt) -> list[Any] | None:
-        """All that it has beside its words, as the runtime takes it."""
+        """All that it has beside its words, as the runtime takes it. Most have nothing."""
+        if not (asked.images or asked.files or asked.selection):
+            return None
         pictures: list[Picture] = []
-        if self._images is not None:
+        if self._images is not None and asked.images:
             pictures = await self._images.of(self._state.session, asked.prompt)
         return await asyncio.to_thread(attachments_of, asked, pictures)
 
@@ -145,13 +148,17 @@ class Prompts:
         # Before the runtime has the turn's own request, this one would become a turn of its own.
         await within(_PUT_SECONDS, turn.put)
         agent, queued = self._state.agent, self._state.queue.find(prompt)
-        if agent and queued and not turn.over.is_set():
+        if agent and queued and turn.put.is_set() and not turn.over.is_set():
             way = self._in_turn[prompt] = _Way()
             try:
                 more = await self.attachments_of(queued)
-                text = await built_prompt(self._state.hooks, queued.text, len(queued.images or ()))
-                await agent.steer(prompt, text, more)
-                way.is_put = True
+                building = built_prompt(self._state.hooks, queued.text, len(queued.images or ()))
+                text = await unless(turn.over, building)
+                if text is None or turn.over.is_set():
+                    self._in_turn.pop(prompt, None)
+                else:
+                    await agent.steer(prompt, text, more)
+                    way.is_put = True
             except AirbossError:  # it is on disk, and waits for a turn of its own
                 self._in_turn.pop(prompt, None)
         if turn.over.is_set() or prompt not in self._in_turn:

@@ -23,8 +23,19 @@ from airboss.harness.lent_account import (
 from airboss.harness.lent_address import LentAddress
 from airboss.harness.provider_health import ProviderHealth
 from airboss.harness.providers import RawHeaders, Upstream
-from airboss.harness.proxy_terms import ProxyLimits, ProxyRefused, refuse
-from airboss.net.loopback import HOST, LoopbackServer, Peer, Receive, Scope, Send, listen, served
+from airboss.harness.proxy_terms import ProxyLimits, ProxyRefused, refuse, with_body
+from airboss.net.loopback import (
+    HOST,
+    LoopbackServer,
+    Peer,
+    Receive,
+    Scope,
+    Send,
+    listen,
+    pump,
+    served,
+)
+from airboss.runtime.cage.variables import SERVERS_PORT
 from airboss.runtime.handed_calls import COPILOT_HOST, MODEL_HOST
 
 if TYPE_CHECKING:
@@ -33,6 +44,8 @@ if TYPE_CHECKING:
     from airboss.harness.accounts import Grant
 
 _NONCE_BYTES: Final = 12
+# What MCP servers outside of a cage are called by inside.
+_DOOR: Final = f"{HOST}:{SERVERS_PORT}"
 # Where the models of an account could not be listed, the runtime asks the usual address, whatever
 # it was told.
 _COPILOT_HOSTS: Final = (COPILOT_HOST, "api.githubcopilot.com")
@@ -54,16 +67,20 @@ class ProviderProxy:
     _over: asyncio.Event = field(default_factory=asyncio.Event)
     _accounts: dict[str, LentAccount] = field(default_factory=dict[str, LentAccount])
     _server: LoopbackServer | None = None
+    _door_server: LoopbackServer | None = None
     _host: str = ""
+    _behind: int = 0
 
-    async def lend(self, upstream: Upstream, *, handed: bool = False) -> LentAddress:
-        """An address of this machine, or one whose calls the runtime hands over: only so they are
-        served there."""
-        async with self._starting:
-            if self._server is None and not handed:
-                await self._start()
+    async def lend(
+        self, upstream: Upstream, *, handed: bool = False, in_cage: bool = False
+    ) -> LentAddress:
+        """An address of this machine, or one whose calls the runtime hands over, or one behind the
+        door of a cage: only so they are served there."""
+        if not handed:
+            await self._started()
+        host = MODEL_HOST if handed else _DOOR if in_cage else self._host
         nonce = secrets.token_hex(_NONCE_BYTES)
-        url = f"http://{MODEL_HOST if handed else self._host}/{nonce}{upstream.path}"
+        url = f"http://{host}/{nonce}{upstream.path}"
         lent = self._lent[nonce] = LentAddress(upstream, url, nonce, self._forget)
         return lent
 
@@ -116,13 +133,35 @@ class ProviderProxy:
         for client in self._clients.values():
             await client.aclose()
 
+    async def door(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """One connection that came through the door of a cage. Every shell in there may knock: who
+        does not know an address learns nothing, and none is served but those of cages."""
+        port = await self._started()
+        theirs, ours = await asyncio.open_connection(HOST, port)
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(pump(reader, ours))
+                group.create_task(pump(theirs, writer))
+        finally:
+            ours.close()
+
+    async def _started(self) -> int:
+        """The port of what is behind doors."""
+        async with self._starting:
+            if self._server is None:
+                await self._start()
+        return self._behind
+
     async def _start(self) -> None:
-        listening = listen()
-        self._host = f"{HOST}:{listening.getsockname()[1]}"
+        listening, behind = listen(), listen()
+        self._host, self._behind = f"{HOST}:{listening.getsockname()[1]}", behind.getsockname()[1]
         ready = asyncio.Event()
 
         async def live() -> None:
-            async with served(self._answer, listening) as self._server:
+            async with (
+                served(self._answer_door, behind) as self._door_server,
+                served(self._answer, listening) as self._server,
+            ):
                 ready.set()
                 await self._over.wait()
 
@@ -133,6 +172,11 @@ class ProviderProxy:
         """One request of the runtime, whatever becomes of it."""
         if scope["type"] == "http" and self._server is not None:
             await self._serve(scope, receive, send, self._server.cut, self._host)
+
+    async def _answer_door(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """The same of one in a cage."""
+        if scope["type"] == "http" and self._door_server is not None:
+            await self._serve(scope, receive, send, self._door_server.cut, _DOOR)
 
     async def answer_handed(
         self, scope: Scope, receive: Receive, send: Send, cut: Callable[[Peer], None]
@@ -145,6 +189,8 @@ class ProviderProxy:
     ) -> None:
         try:
             lent = self._addressed(scope, hosts)
+            if lent.checked is not None and scope["method"] == "POST":
+                scope, receive = with_body(scope, receive, await lent.checked(receive))
         except ProxyRefused as refused:
             await refuse(send, refused)
             return
@@ -158,6 +204,14 @@ class ProviderProxy:
         send: Send,
         cut: Callable[[Peer], None],
     ) -> None:
+        if lent.answer is not None:
+            answering = lent.calls.call(lent.answer(scope, receive, send), "answer")
+            await asyncio.wait({answering})
+            if answering.cancelled():  # it was given back
+                cut(scope["client"])
+            else:
+                answering.result()
+            return
         # Here, for a server that has no provider of one's own loads no HTTP client.
         from airboss.harness.proxy_call import ProxyCall
 

@@ -15,6 +15,7 @@ from typing import Final
 
 import httpx2
 
+from airboss.errors import AirbossError
 from airboss.harness.lent_address import CallPass, LentAddress
 from airboss.harness.provider_health import ProviderHealth
 from airboss.harness.providers import answer_headers, request_headers
@@ -122,7 +123,12 @@ class ProxyCall:
         token, body = await entry.token(), await self._whole_body()
         answer = await self._sent(token, body)
         if answer.status_code == _STRANGER and token is not None:
-            renewed = await entry.renewed(token)
+            try:
+                renewed = await entry.renewed(token)
+            except AirbossError as error:
+                await answer.aclose()
+                why = f"{self._whole_who} does not take its token, which cannot be renewed now"
+                raise ProxyRefused(_PASSING, f"{why}: {error}") from error
             if renewed is not None:
                 await answer.aclose()
                 answer = await self._sent(renewed, body)

@@ -2,9 +2,9 @@
 
 import json
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
-from airboss.net.loopback import Send
+from airboss.net.loopback import Receive, Scope, Send
 
 _MEGABYTE: Final = 1024 * 1024
 
@@ -36,3 +36,16 @@ async def refuse(send: Send, refused: ProxyRefused) -> None:
     headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
     await send({"type": "http.response.start", "status": refused.status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
+
+
+def with_body(scope: Scope, receive: Receive, body: bytes) -> tuple[Scope, Receive]:
+    """The same call with another body, which is there as a whole."""
+    left = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def again() -> Any:
+        return left.pop() if left else await receive()
+
+    sizes = (b"content-length", b"transfer-encoding")
+    headers = [(name, value) for name, value in scope["headers"] if name not in sizes]
+    headers.append((b"content-length", b"%d" % len(body)))
+    return {**scope, "headers": headers}, again

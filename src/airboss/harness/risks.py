@@ -147,6 +147,12 @@ _DECIDING: Final = re.compile(
 )
 
 
+_NAMED: Final = {
+    "memory": Risk("low", "Is stored for later sessions."),
+    "extension": Risk("high", "Runs this code on the server, with the rights of its user."),
+}
+
+
 def risk_of(request: PermissionRequest, cwd: Path) -> Risk:
     if any(request.raw.get(name) for name in MORE):
         return _OUT
@@ -167,8 +173,8 @@ def risk_of(request: PermissionRequest, cwd: Path) -> Risk:
             return Risk("medium", f"Programs in the cage can send {host} whatever they can read.")
         case "mcp" | "custom-tool" | "hook":
             return _of_tool(request)
-        case "memory":
-            return Risk("low", "Is stored for later sessions.")
+        case "memory" | "extension" as kind:
+            return _NAMED[kind]
         case _:
             return Risk("high", "Airboss does not know this kind of request.")
 

@@ -5,9 +5,10 @@ that no process of an agent has it. Sessions of one address share it.
 """
 
 import asyncio
+import contextlib
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final
@@ -16,6 +17,7 @@ from pydantic import ValidationError
 
 from airboss.errors import AirbossError
 from airboss.harness.oauth_metadata import OAuthClient, OAuthTokens
+from airboss.model.redaction import Learn
 from airboss.model.words import Frozen
 from airboss.store.kept_secrets import KeptSecrets
 
@@ -60,7 +62,7 @@ class ServerGrants:
     """Of all servers. `learn` hides a value wherever texts are shown or kept."""
 
     kept: KeptSecrets
-    learn: Callable[..., None]
+    learn: Learn
     environ: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     _held: dict[str, _HeldGrant] = field(default_factory=dict[str, _HeldGrant], repr=False)
     _renewing: dict[str, asyncio.Lock] = field(default_factory=dict[str, asyncio.Lock])
@@ -125,7 +127,7 @@ class ServerGrants:
 
     def _hide(self, held: _HeldGrant) -> None:
         values = (held.access, held.refresh, held.client_secret)
-        self.learn(*(value for value in values if value))
+        self.learn(*(value for value in values if value), of=f"sign-in {held.grant.url}")
 
     async def forget(self, url: str) -> bool:
         """Nobody is let in by it any more. Whether there was one."""
@@ -140,18 +142,20 @@ class ServerGrants:
                 self.kept.remove(secret)
 
     async def token(self, url: str) -> str | None:
-        """A good one, renewed where it ends just now; None where nobody signed in."""
+        """A good one, renewed where it ends just now, or else the old one; None where nobody signed
+        in."""
         held = self._held.get(url)
         if held is None:
             return None
         ends_at = held.grant.ends_at
         if ends_at is not None and ends_at - _EARLY_SECONDS <= time.time() and held.refresh:
-            return await self.renewed(url, held.access)
+            with contextlib.suppress(AirbossError):
+                return await self.renewed(url, held.access)
         return held.access
 
     async def renewed(self, url: str, stale: str) -> str | None:
         """Another one instead of a token that the server does not take. None where a person has to
-        sign in again."""
+        sign in again; raises where that is not said, and it may work later."""
         async with self._renewing.setdefault(url, asyncio.Lock()):
             held = self._held.get(url)
             if held is None or held.access != stale:  # somebody else was faster
@@ -182,7 +186,7 @@ class ServerGrants:
             return None
         except AirbossError as error:  # it may be there again later
             _log.warning("A sign-in at an MCP server could not be renewed: %s", error)
-            return None
+            raise
         now = grant.model_copy(update={"ends_at": _end_of(tokens)})
         again = tokens.refresh_token or refresh
         await self._put(_HeldGrant(now, tokens.access_token, again, held.client_secret))

@@ -6,12 +6,16 @@ it to each call: no process of an agent has it.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from airboss.errors import Invalid
 from airboss.harness.lent_address import LentAddress
 from airboss.harness.providers import Upstream
+from airboss.harness.server_bridge import ServerBridge
 from airboss.harness.server_grants import ServerGrants, ServerPass, may_sign_in
+from airboss.harness.server_permits import ServerPermits
 from airboss.harness.variables import filled
 from airboss.model.excerpt import MOST_OF_A_REASON, Redacting, excerpt
 from airboss.model.mcp_events import McpChanged
@@ -20,6 +24,7 @@ from airboss.runtime.mcp_servers import Server, ServerAddress, ServerProgram
 
 if TYPE_CHECKING:
     from airboss.harness.proxy import ProviderProxy
+    from airboss.harness.session_terms import SessionTerms
 
 
 def check_values(setup: Setup, environ: Mapping[str, str]) -> None:
@@ -37,7 +42,17 @@ class ServerLaunch:
     proxy: "ProviderProxy"
     environ: Mapping[str, str] = field(repr=False)
     grants: ServerGrants | None = None
+    # For programs that run on this machine though their session is in a cage.
+    host_environ: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    cwd: Path = field(default_factory=Path.cwd)
+    permits: ServerPermits = field(default_factory=ServerPermits)
+    bridges: list[ServerBridge] = field(default_factory=list[ServerBridge])
     lent: dict[str, LentAddress] = field(default_factory=dict[str, LentAddress])
+
+    @classmethod
+    def of(cls, terms: "SessionTerms") -> "ServerLaunch":
+        given = (terms.proxy, terms.environ, terms.grants, terms.hook_environ, terms.rule.cwd)
+        return cls(*given)
 
     async def servers(self, setup: Setup) -> dict[str, Server]:
         self.give_back()
@@ -47,19 +62,40 @@ class ServerLaunch:
         }
 
     async def _server(self, name: str, server: ServerSetup, setup: Setup) -> Server:
-        tools = setup.tools.of_servers.get(name)
+        tools, is_caged = setup.tools.of_servers.get(name), setup.cage is not None
         if server.command is not None:
             env = _environment(name, server, self.environ)
+            if is_caged and server.on_host:
+                lent = await self._bridged(name, server.command, env)
+                return ServerAddress(lent.url, lent.give_back, tools, server.seconds)
             return ServerProgram(server.command, env, tools, server.seconds)
-        if setup.cage is not None:  # by the way out, where our proxy is not
+        if is_caged and not server.on_host:  # by the way out, which asks and counts
             return ServerAddress(server.url or "", _nothing_lent, tools, server.seconds)
         headers = _headers(name, server, self.environ)
         upstream = Upstream(name, server.url or "", headers, server.private, what="MCP server")
-        self.lent[name] = lent = await self.proxy.lend(upstream)
+        lent = await self._lent(upstream) if is_caged else await self.proxy.lend(upstream)
+        self.lent[name] = lent
         if self.grants and may_sign_in(server.url, server.headers, server.token_variable):
             has_client = server.client_id is not None
             lent.entry = ServerPass(self.grants, server.url or "", has_client)
         return ServerAddress(lent.url, lent.give_back, tools, server.seconds)
+
+    async def _bridged(
+        self, name: str, command: tuple[str, ...], env: Mapping[str, str]
+    ) -> LentAddress:
+        """A program outside of the cage, which is called through its door."""
+        bridge = ServerBridge(name, command, {**self.host_environ, **env}, self.cwd)
+        upstream = Upstream(name, f"http://{name}/mcp", what="MCP server")
+        self.lent[name] = lent = await self._lent(upstream)
+        lent.answer = bridge.serve
+        self.bridges.append(bridge)
+        return lent
+
+    async def _lent(self, upstream: Upstream) -> LentAddress:
+        """To a cage, where a call is passed on if it was allowed."""
+        lent = await self.proxy.lend(upstream, in_cage=True)
+        lent.checked = partial(self.permits.passed, upstream.name)
+        return lent
 
     @property
     def can_ask(self) -> bool:
@@ -78,6 +114,9 @@ class ServerLaunch:
         for lent in self.lent.values():
             lent.give_back()
         self.lent.clear()
+        for bridge in self.bridges:
+            bridge.end()
+        self.bridges.clear()
 
     def in_our_words(self, said: McpChanged, redactor: Redacting) -> McpChanged:
         """The runtime knows neither the server's address nor what became of a call."""

@@ -1,6 +1,7 @@
 """The cage that is wished for a session, of all that is said about it: in settings, entry, task and
 request. Who may not widen what the server allows can only take away from it."""
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ from airboss.errors import Invalid
 from airboss.harness.cage_terms import CageWish
 from airboss.model.cage_bounds import RealPath, ServerCages, narrowed, plain_path
 from airboss.model.setup import CageSetup
+from airboss.runtime.cage.own_code import own_code
 from airboss.runtime.cage.profile import refusals
 from airboss.runtime.environment import is_secret_name
 from airboss.session_keys import VARIABLE
@@ -42,17 +44,23 @@ class SessionCage:
 
     def wish(self, *, is_of_task: bool, real: RealPath = plain_path) -> CageWish:
         """What is named, and what `caged` means; as the disk is, where `real` looks there."""
+        kept = self.cages.folders
+
+        def as_it_is(path: str) -> str:
+            """Of the server's own as it was when the server began."""
+            return path if path in kept and os.path.isabs(path) else real(path)
+
         name, terms, is_named = DEFAULT_PROFILE, self.cages.usual, False
         for one in self.said:
             keys = one.keys.cage
             if keys is None:
                 continue
             wished = keys.over((keys.profile and self.cages.profile(keys.profile)) or terms)
-            terms = wished if one.may_widen else narrowed(terms, wished, real)
+            terms = wished if one.may_widen else narrowed(terms, wished, as_it_is)
             name, is_named = keys.profile or name, True
         found = {
-            "read": tuple(real(path) for path in terms.read),
-            "write": tuple(real(path) for path in terms.write),
+            "read": tuple(map(as_it_is, terms.read)),
+            "write": tuple(map(as_it_is, terms.write)),
         }
         cage = CageSetup(profile=name, terms=terms.model_copy(update=found))
         return CageWish(cage, cage if is_named else None, is_of_task)
@@ -61,7 +69,7 @@ class SessionCage:
 def check_profiles(cages: ServerCages, data: Path) -> None:
     """Those of the settings."""
     for name, profile in cages.profiles.items():
-        for refusal in refusals(profile, Path.home(), data):
+        for refusal in refusals(profile, Path.home(), data, own_code()):
             raise Invalid(f"settings: cages.{name}.{refusal}")
         for key, mistake in mistakes_in_cage(profile):
             raise Invalid(f"settings: cages.{name}.{key}: {mistake}")
@@ -69,7 +77,7 @@ def check_profiles(cages: ServerCages, data: Path) -> None:
 
 def check_cage(cage: CageSetup, data: Path) -> None:
     """Refused where it would have the home, the data folder, a socket or the like inside."""
-    for refusal in refusals(cage.terms, Path.home(), data):
+    for refusal in refusals(cage.terms, Path.home(), data, own_code()):
         raise Invalid(f"cage {cage.profile}: {refusal}")
 
 

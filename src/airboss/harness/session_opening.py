@@ -25,9 +25,9 @@ from airboss.runtime.auto_switch import DecideSwitch
 from airboss.runtime.hooks import MoreHooks, ToolGate
 from airboss.runtime.permission import Decide
 from airboss.runtime.session import RuntimeSession
-from airboss.runtime.session_request import SessionRequest
+from airboss.runtime.session_request import Overhear, SessionRequest
 from airboss.runtime.signals import ModelAnswered, Signal, TurnFailed
-from airboss.runtime.tools import AnswerCall
+from airboss.runtime.tools import AnswerCall, ToolOffer
 
 TOOLS = (*JOB_TOOL_OFFERS, ASK_USER_OFFER, PLAN_OFFER)
 
@@ -43,6 +43,9 @@ class Ears:
     hooks: MoreHooks | None = None
     # Asked at each opening: the terms of a session change.
     switch: Callable[[], DecideSwitch | None] = lambda: None
+    # Those of Airboss and, as of now, of extensions.
+    tools: Callable[[], tuple[ToolOffer, ...]] = lambda: TOOLS
+    overhear: Overhear | None = None
 
 
 @dataclass(frozen=True)
@@ -78,12 +81,25 @@ class SessionOpening:
         if terms.cage is not None and self.caged is not None:
             terms.open_cages.leave(terms.cage, self.caged)
 
+    async def left(self, why: str) -> None:
+        """It rests: what was lent is given back, and its cage ends where nobody else is in it."""
+        self.address.give_back()
+        self.launch.give_back()
+        terms = self.terms.now
+        if terms.cage is not None and self.caged is not None:
+            terms.open_cages.leave(terms.cage, self.caged, why)
+            await terms.end_cages((terms.cage.owner,))
+
     async def moved(self, agent: RuntimeSession) -> RuntimeSession:
         """For the next turn: with another account, where its own rests."""
         now = self.terms.now
         if not self.account.must_move(now.route, now.setup):
             return agent
         await agent.close()
+        return await self.reopened()
+
+    async def reopened(self) -> RuntimeSession:
+        """The same session at another service, for another account, or after a rest."""
         return await self.incarnation.reopened(self.opened)
 
     def in_our_words(self, said: Event | Signal) -> Event | Signal:
@@ -133,7 +149,8 @@ class SessionOpening:
             github_token=token,
             renew_token=renew,
             place=terms.homes.key(terms.setup.identity, grant, terms.cage),
-            tools=TOOLS,
+            tools=ears.tools(),
+            overhear=ears.overhear,
             decide=ears.decide,
             answer=ears.answer,
             gate=ears.gate,

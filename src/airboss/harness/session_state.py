@@ -5,11 +5,12 @@ verbs below only.
 """
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from airboss.errors import Conflict, RuntimeUnavailable
+from airboss.harness.allowances import Allowance
 from airboss.harness.file_waits import FileWaits
 from airboss.harness.limits import Budget, Stopwatch
 from airboss.harness.server_troubles import ServerTroubles
@@ -183,6 +184,10 @@ class SessionState:
         self.agent: RuntimeSession | None = None
         # Where it has any.
         self.hooks: SessionHooks | None = None
+        # Whether something of it lives in its cage while nobody works.
+        self.keeps_cage: Callable[[], bool] = lambda: False
+        # What extensions allowed of the calls under way, by block.
+        self.allowed: dict[str, Allowance] = {}
         # No more is asked for; and a little later: no more is heard.
         self.is_closing = False
         self.is_over = False
@@ -249,6 +254,13 @@ class SessionState:
         if self.turn is not None:
             self.turn.effects.hear(said)
         self.writer.say(said)
+
+    async def decided(self, said: PermissionDecided) -> None:
+        """Whoever takes this over has to know what may have been done: on a database that others
+        share, the call is on record before it is let go."""
+        self.say_decided(said)
+        if not self.writer.has_journal:
+            await self.writer.settle()
 
     # What is worked on.
 

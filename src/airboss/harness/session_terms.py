@@ -1,7 +1,8 @@
 """What a session is opened with."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from airboss.errors import ModelIdNotFound
@@ -12,10 +13,13 @@ from airboss.harness.models import Route
 from airboss.harness.open_cages import OpenCages
 from airboss.harness.pending_items import FindEarlierDecisions, RulesInForce
 from airboss.harness.permissions import PolicyRule
+from airboss.harness.prompts import Extras
 from airboss.harness.server_grants import ServerGrants
+from airboss.harness.session_extensions import MakeExtensions
 from airboss.model.excerpt import MOST_CHARACTERS
 from airboss.model.setup import Setup
 from airboss.runtime.cage.plan import CagePlan
+from airboss.runtime.hook_process import Caging
 from airboss.runtime.session import RuntimeSession
 from airboss.runtime.session_request import SessionRequest
 from airboss.settings import LoopDetection, OnRateLimit
@@ -28,6 +32,10 @@ if TYPE_CHECKING:
 async def nowhere(model: str) -> Route:
     """Where nobody knows of other models."""
     raise ModelIdNotFound(f"The model {model} is not available.")
+
+
+async def nobody(_: Collection[str]) -> None:
+    """Where there are no cages."""
 
 
 OpenSession: TypeAlias = Callable[[SessionRequest], Awaitable[RuntimeSession]]
@@ -54,6 +62,8 @@ class SessionTerms:
     max_block: int = MOST_CHARACTERS
     # What happens where the model's service is at its limit.
     auto_switch: OnRateLimit = "ask"
+    # Of several on one database, this machine, by its name.
+    machine: str | None = None
     images: Images | None = None
     # What lets sessions in at servers where a person signed in.
     grants: ServerGrants | None = None
@@ -67,3 +77,11 @@ class SessionTerms:
     route_of: Callable[[str], Awaitable[Route]] = nowhere
     # For the programs that are asked at moments of its life.
     hook_environ: Mapping[str, str] = field(default_factory=dict[str, str])
+    # Who hosts its extensions.
+    extensions: MakeExtensions | None = None
+    # Whether the agent may look at what a prompt points to; raises where it may not.
+    check_attached: Callable[[Path, Extras], Extras] = lambda _, more: more
+    # Ends cages that nobody uses, by their owners.
+    end_cages: Callable[[Collection[str]], Awaitable[None]] = nobody
+    # Starts programs in its cage.
+    caging: Caging | None = None

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from airboss.errors import AirbossError, Invalid, SettingsInvalid
-from airboss.harness.agents import SessionAgents, must_offer
+from airboss.harness.agents import SessionAgents, counting, must_offer
 from airboss.harness.hook_plan import HookPlan
 from airboss.harness.servers import SessionServers
 from airboss.harness.session_cage import SessionCage, check_profiles
@@ -174,11 +174,9 @@ class SetupPlan:
 
     def _commands(self, clean: Clean) -> dict[str, CommandSetup]:
         """All that are named, wherever: a person sends each on purpose."""
-        said = (one.keys.commands or {} for one in self.said)
-        named = [pair for commands in said for pair in commands.items()]
         return {
             name: CommandSetup(description=clean(one.description), prompt=clean(one.prompt))
-            for name, one in named
+            for _, name, one in counting(self.said, lambda keys: keys.commands)
         }
 
     def _last(self, pick: Callable[[SessionKeys], Value | None]) -> Value | None:
@@ -286,6 +284,8 @@ def _over(
         return SystemMessageSetup(replace=clean(keys.replace)) if may_widen else message
     sections = {
         name: _changed(section, clean)
+        if may_widen
+        else _added(message.sections.get(name), _changed(section, clean))
         for name, section in (keys.sections or {}).items()
         if may_widen or not section_widens(section)
     }
@@ -293,6 +293,15 @@ def _over(
     return message.model_copy(
         update={"sections": {**message.sections, **sections}, "replace": replace}
     )
+
+
+def _added(before: SectionChange | None, more: SectionChange) -> SectionChange:
+    """The earlier change stays as it is, and what is added comes behind its text."""
+    if before is None:
+        return more
+    text = "\n\n".join(text for text in (before.text, more.text) if text)
+    action = "replace" if before.action == "remove" else before.action
+    return SectionChange(action=action, text=text)
 
 
 def _changed(section: SectionKeys | str, clean: Clean) -> SectionChange:

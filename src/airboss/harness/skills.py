@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
+from airboss import strange_files
 from airboss.errors import Invalid
 
 SKILL_FILE: Final = "SKILL.md"
@@ -49,13 +50,11 @@ def _head_of(file: Path) -> Mapping[str, object]:
     import yaml
 
     try:
-        with file.open("rb") as opened:
-            content = opened.read(_LARGEST_BYTES + 1)
-        text = content.decode("utf-8-sig")
+        text = strange_files.read(file, _LARGEST_BYTES).decode("utf-8-sig")
+    except strange_files.FileTooLarge:
+        raise Invalid(f"{file}: is larger than 1 MiB.") from None
     except (OSError, UnicodeDecodeError) as error:
         raise Invalid(f"{file}: cannot be read: {error}") from None
-    if len(content) > _LARGEST_BYTES:
-        raise Invalid(f"{file}: is larger than 1 MiB.")
     lines = text.splitlines()
     if not lines or lines[0].rstrip() != _FENCE or _FENCE not in map(str.rstrip, lines[1:]):
         raise Invalid(f"{file}: has no head. {_HEAD}")

@@ -138,7 +138,7 @@ class Turn:
     must_stop: bool = False
     # Where it stands in a trace, if somebody follows one.
     trace: TraceContext | None = None
-    # Whether the model was asked, and with how many images.
+    # Whether the runtime got its request, and with how many images.
     is_sent: bool = False
     images: int = 0
     effects: Effects = field(default_factory=Effects)
@@ -158,6 +158,12 @@ class Turn:
             self.error = Failure(error.name, error.message, error.status)
         self.stirred.set()
         return is_first
+
+    def claim(self) -> bool:
+        """Asked right before the runtime gets its request, and never again after a no: it is
+        over, or must not go on."""
+        self.is_sent = not self.over.is_set() and not self.must_stop
+        return self.is_sent
 
     @property
     def is_of_task(self) -> bool:

@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 
+from airboss.background import unless
 from airboss.errors import AirbossError, RuntimeUnavailable
 from airboss.harness.hook_facts import built_prompt
 from airboss.harness.limit_guard import LIMIT_REACHED, LimitGuard
@@ -88,20 +89,24 @@ class TurnWork:
         except AirbossError as error:
             if isinstance(error, RuntimeUnavailable) and not isinstance(error, RuntimeRefused):
                 await asyncio.sleep(_NOTICED_SECONDS)  # a loss is told once, and ends this task
-            self._state.fail_turn(turn, type(error).__name__, str(error))
-            self._events.end_if_still(turn, None)
+            if not turn.over.is_set():
+                self._state.fail_turn(turn, type(error).__name__, str(error))
+                self._events.end_if_still(turn, None)
         turn.put.set()
         await self._events.see_through(turn)
 
     async def _send(self, turn: Turn, asked: QueuedPrompt) -> None:
         agent = await self._agent()
+        if turn.over.is_set():
+            return
         if not await self._sign_ins.hold(turn, agent):
             self._events.end_if_still(turn, "aborted")
             return
-        self._guard.sent(turn)
         # A task's request has no attachments, and looking for them takes a thread.
         more = None if turn.is_of_task else await self._prompts.attachments_of(asked)
         turn.images = len(asked.images or ())
-        text = await built_prompt(self._state.hooks, asked.text, turn.images)
-        turn.is_sent = True
-        await agent.send(text, more, plan=turn.planning)
+        building = built_prompt(self._state.hooks, asked.text, turn.images)
+        text = await unless(turn.over, building)
+        if text is not None:
+            self._guard.sent(turn)
+            await agent.send(text, more, plan=turn.planning, is_wanted=turn.claim)

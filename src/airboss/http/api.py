@@ -30,6 +30,7 @@ from airboss.http.v1 import (
     entries,
     entry_file,
     exports,
+    extensions,
     feed,
     folder_files,
     history,
@@ -43,6 +44,7 @@ from airboss.http.v1 import (
     server_sign_ins,
     session_changes,
     session_commands,
+    session_extensions,
     session_prompts,
     session_setup,
     sessions,
@@ -50,6 +52,7 @@ from airboss.http.v1 import (
     status,
     task_runs,
     trust,
+    workers,
 )
 from airboss.model.audit_events import Actor
 from airboss.service.audit import acting
@@ -71,11 +74,14 @@ def build_routes(use: Services | None) -> FastAPI:
     app.state.services = use
     said = [
         *(status, accounts, sessions, session_prompts, session_commands, session_changes),
+        session_extensions,
         server_sign_ins,
         session_setup,
         *(folder_files, entries, entry_file, drafts, rehearsals),
+        extensions,
         *(task_runs, run_reports, runs, trust, rules, settings, secrets, providers),
         inbox,
+        workers,
     ]
     v1 = [*said, feed, history, digests, exports, audit]
     parts = [metrics, signin, *v1, portal, portal_entries, portal_tasks, portal_jobs]

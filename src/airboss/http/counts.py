@@ -1,6 +1,7 @@
 """This server's counts in Prometheus' words. Imported when somebody asks: most never do."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Final
 
 from prometheus_client import CollectorRegistry, ProcessCollector, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
@@ -8,6 +9,7 @@ from prometheus_client.registry import Collector
 
 from airboss.background import FAILURES
 from airboss.http.services import Services
+from airboss.service.workers import WorkerList
 
 
 class ServerCollector(Collector):
@@ -73,9 +75,47 @@ class BackgroundCollector(Collector):
         yield failed
 
 
-def exposition(use: Services) -> bytes:
+class WorkerCollector(Collector):
+    """Machines on one database, as this server sees them."""
+
+    def __init__(self, listed: WorkerList, counts: Mapping[str, int]) -> None:
+        self._listed = listed
+        self._counts = counts
+
+    def collect(self) -> Iterator[Metric]:
+        said = "Workers of the database, by state; not-heard ones are alive or draining, too."
+        workers = GaugeMetricFamily("airboss_workers", said, labels=["state"])
+        items = self._listed.items
+        for state in ("alive", "draining", "left", "lost"):
+            workers.add_metric([state], sum(one.state == state for one in items))
+        silent = [one for one in items if one.beat_age_ms is not None and not one.is_heard]
+        workers.add_metric(["not-heard"], len(silent))
+        yield workers
+        said = "Seconds since this server saw the beat of a worker move."
+        ages = GaugeMetricFamily("airboss_worker_beat_age_seconds", said, labels=["machine"])
+        for one in items:
+            if one.beat_age_ms is not None:
+                ages.add_metric([one.name], one.beat_age_ms / 1000)
+        yield ages
+        said = "Runs that nobody works on."
+        yield GaugeMetricFamily("airboss_runs_without_worker", said, len(self._listed.waiting))
+        for name, count in self._counts.items():
+            yield CounterMetricFamily(f"airboss_{name}", _SAID[name], count)
+
+
+_SAID: Final = {
+    "takeovers": "Runs that this server took over from others.",
+    "fenced_writes": "Writes that were refused: this worker was lost, or the stream was another's.",
+    "commands_asked": "What was asked here and done by other servers.",
+    "commands_done": "What other servers asked and this one did.",
+}
+
+
+def exposition(use: Services, workers: WorkerList | None) -> bytes:
     registry = CollectorRegistry()
     registry.register(ServerCollector(use))
+    if workers is not None and workers.is_shared:
+        registry.register(WorkerCollector(workers, use.workers.counts()))
     registry.register(BackgroundCollector())
     ProcessCollector(registry=registry)
     return generate_latest(registry)

@@ -79,9 +79,9 @@ class Doorkeeper:
         name = self.access.who(bearer)
         if name is None:
             return None
-        fingerprint = self.access.fingerprint(name)
+        fingerprint = self.access.fingerprint_of(bearer) or ""
         role = functools.partial(self.access.role, name)
-        return Caller(name, None, lambda: self.access.fingerprint(name) == fingerprint, role)
+        return Caller(name, None, functools.partial(self.access.counts, name, fingerprint), role)
 
     def refusal(self, shown: Credentials) -> RefusedAnswer:
         """Why nobody was found, and the way in."""

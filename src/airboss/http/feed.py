@@ -11,7 +11,8 @@ from typing import ClassVar
 from airboss.errors import StoreUnavailable
 from airboss.http.server_sent import ServerSentResponse, ServerSentWriter, note, now_ms, pieces
 from airboss.log.changes import UNLISTED, ChangedStreams
-from airboss.log.log import PAGE_CHARACTERS, EventLog, Follower
+from airboss.log.follower import Follower
+from airboss.log.log import PAGE_CHARACTERS, EventLog
 from airboss.model.events import Recorded
 from airboss.model.inbox_events import INBOX
 
@@ -128,8 +129,9 @@ class Feed(ServerSentResponse):
         """Tells what changed elsewhere; and the end, behind the last words of all streams."""
         while not changes.is_over:
             names = [name for name in await changes.next() if name not in UNLISTED]
-            if names and self._lists:
-                await row.put(_Piece(note("changed", streams=names)))
+            is_any = changes.took_any()
+            if (names or is_any) and self._lists:
+                await row.put(_Piece(note("changed", streams=[] if is_any else names)))
                 await asyncio.sleep(CHANGED_SECONDS)
         if reading:
             await asyncio.wait(reading)

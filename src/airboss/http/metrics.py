@@ -5,6 +5,7 @@ from importlib import import_module
 
 from fastapi import Response
 
+from airboss.errors import StoreUnavailable
 from airboss.http.roles import Router
 from airboss.http.services import Use
 
@@ -16,7 +17,11 @@ async def metrics(use: Use) -> Response:
     await asyncio.to_thread(import_module, "airboss.http.counts")
     from airboss.http.counts import exposition
 
-    return Response(exposition(use), media_type="text/plain; version=0.0.4")
+    try:
+        workers = await use.workers.all()
+    except StoreUnavailable:
+        workers = None  # who watches is told by the rest
+    return Response(exposition(use, workers), media_type="text/plain; version=0.0.4")
 
 
 @router.get("/healthz")

@@ -32,6 +32,7 @@ from airboss.http.names import served_names
 from airboss.http.refusals import RefusalExit, RefusedAnswer
 from airboss.http.stays import Patrol, Stay
 from airboss.model.traces import TraceContext, current_trace, read_trace
+from airboss.patience import PERSON_SECONDS, be_patient_for
 from airboss.service.access import Access
 from airboss.service.audit import acting
 from airboss.service.sign_ins import SignIns
@@ -97,6 +98,7 @@ class Perimeter:
     async def _visit(self, scope: Scope, receive: Receive, send: Send) -> None:
         request_id = f"req_{secrets.token_hex(8)}"
         problems.request_id.set(request_id)
+        be_patient_for(PERSON_SECONDS)
         headers = gather(scope)
         if self._is_traced:
             current_trace.set(_trace(headers))

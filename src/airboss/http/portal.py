@@ -21,6 +21,7 @@ from airboss.http.callers import unless_gone
 from airboss.http.roles import Router, UseAsker
 from airboss.http.services import Use, Who, end_server
 from airboss.service.live import Live, NeverUsed, ParallelCall
+from airboss.service.session_plan import NewChat
 
 router = Router(prefix="/api", include_in_schema=False)
 
@@ -86,9 +87,8 @@ async def models(use: Use) -> dict[str, Any]:
 async def start_session(model_id: str, request: Request, use: Use, who: Who) -> dict[str, str]:
     folder = await body_text(request)
     try:
-        view = await use.sessions.start(
-            model_id, folder, who, approval_seconds=_SCRIPT_WAITS_SECONDS
-        )
+        chat = NewChat(model_id, folder, who, approval_seconds=_SCRIPT_WAITS_SECONDS)
+        view = await use.sessions.start_chat(chat)
     except FORESEEN as error:
         return in_the_seeds_words(error)
     if await request.is_disconnected():

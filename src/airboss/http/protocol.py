@@ -17,6 +17,8 @@ from airboss.http.headers import SECURITY_HEADERS
 from airboss.http.refusals import RefusalLog
 
 HEAD_SECONDS = 15.0
+# Longer than the 5 s for which common clients keep a connection: else some write to one that ends.
+_IDLE_SECONDS = 12
 LINGER_SECONDS = 1.0
 # Of a server that stops: so long somebody may take to read what is left.
 LAST_WORDS_SECONDS = 0.5
@@ -181,4 +183,5 @@ def uvicorn_options(crowd: Crowd) -> dict[str, Any]:
         "access_log": False,
         "proxy_headers": False,
         "server_header": False,
+        "timeout_keep_alive": _IDLE_SECONDS,
     }

@@ -40,7 +40,8 @@ _V1: Final[_Table] = {
         *("show_entry", "show_entry_mistakes", "list_tasks", "list_jobs", "list_trusted"),
         *("show_entry_file", "show_entry_schema", "list_entry_examples"),
         "show_rehearsal",
-        *("list_rules", "list_settings", "list_providers"),
+        *("list_extensions", "show_extension"),
+        *("list_rules", "list_settings", "list_providers", "list_workers"),
         *("list_task_runs", "show_task_run", "read_task_events", "follow_task_events"),
         *("list_runs", "show_run", "show_job_of_run", "read_run_events", "follow_run_events"),
         *(
@@ -52,12 +53,13 @@ _V1: Final[_Table] = {
             "search",
         ),
         *("show_report", "show_changes_of_run", "compare_two_runs", "list_run_filters"),
-        "list_commands",
+        *("list_commands", "list_session_extensions"),
         *("list_inbox", "inbox_events", "follow_inbox", "follow_feed"),
     ),
     "operate": (
         *("start_session", "send_prompt", "ask_aside", "abort_turn", "close_session"),
         *("compact_session", "fork_session", "invoke_command"),
+        "reload_session_extensions",
         *("resume_session", "change_session", "change_queued", "drop_queued", "clear_queue"),
         *(
             "start_task_run",
@@ -80,11 +82,14 @@ _V1: Final[_Table] = {
         # To look is to read any entry on the disk, which serves nothing but to trust it.
         *("look_at_path", "trust_path", "distrust_path", "install_entry"),
         "save_entry_file",
+        # One may be a guard, and a new one is a file on the server's disk.
+        *("create_extension", "switch_extension"),
         *("list_secrets", "keep_secret", "remove_secret"),
         *("add_account", "change_account", "remove_account", "test_account", "test_known_account"),
         *("add_provider", "change_provider", "remove_provider"),
         # They call addresses, and use keys.
         *("test_provider", "test_known_provider", "examine_deeply"),
+        *("move_run", "drain_worker", "stop_draining_worker"),
         *("delete_session", "delete_run", "delete_task_run", "stop_server"),
         *("list_audit", "follow_audit", "export_audit"),
     ),
@@ -108,7 +113,7 @@ MORE_NEEDED: Final[Mapping[str, str]] = {
     "start_task_run": "a wider cage needs `own`",
     "change_session": "wider permissions need `own`",
     "fork_session": "wider permissions need `own`",
-    "decide": "`allow-always` needs `own`: it writes a rule",
+    "decide": "`allow-always` and trust need `own`",
     "query_session": "answers need `decide`",
     "show_entry_file": "another file needs `own`",
     "list_sign_ins": "other people's only with `own`",

@@ -18,6 +18,7 @@ from airboss.service.digests import Digests
 from airboss.service.entries import Entries
 from airboss.service.entry_checks import EntryChecks
 from airboss.service.entry_editor import EntryEditor
+from airboss.service.extensions import Extensions
 from airboss.service.folders import Folders
 from airboss.service.history import History
 from airboss.service.inbox import Inbox
@@ -26,6 +27,7 @@ from airboss.service.providers import Providers
 from airboss.service.refused import Refusals
 from airboss.service.rehearsals import Rehearsals
 from airboss.service.rules import Rules
+from airboss.service.run_moves import RunMoves
 from airboss.service.run_report import RunReports
 from airboss.service.runs import Runs
 from airboss.service.secrets import Secrets
@@ -35,6 +37,7 @@ from airboss.service.setting_changes import SettingChanges
 from airboss.service.sign_ins import SignIns
 from airboss.service.status import ServerStatus
 from airboss.service.tasks import TaskRuns
+from airboss.service.workers import Workers
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,7 @@ class Services:
     sessions: Sessions
     tasks: TaskRuns
     runs: Runs
+    workers: Workers
     reports: RunReports
     inbox: Inbox
     decisions: Decisions
@@ -52,6 +56,7 @@ class Services:
     catalog: Catalog
     folders: Folders
     entries: Entries
+    extensions: Extensions
     entry_checks: EntryChecks
     entry_editor: EntryEditor
     rehearsals: Rehearsals
@@ -71,6 +76,8 @@ class Services:
     # What goes on beside the requests, until the server has ended.
     background: Background
     stop: Callable[[], None]
+    # What people say about who works; none where there is no other machine.
+    moves: RunMoves | None = None
 
 
 # Coroutines, all of them: FastAPI would call a function in a thread.

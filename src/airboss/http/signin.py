@@ -140,10 +140,10 @@ async def sign_in(
     if request.scope.get("airboss.who") == LOCAL:
         return JSONResponse({"key": None, "who": LOCAL, "instead_of": None})
     current = request.scope.get("airboss.who")
-    name = access.name_of_code(asked.code)
+    name = await access.name_of(asked.code)
     if not asked.replace and own is not None and name not in (None, current):
         return JSONResponse({"key": None, "who": name, "instead_of": current})
-    if name is None or access.redeem(asked.code) is None:
+    if name is None or await access.take(asked.code) is None:
         return await _wrong_code(request)
     agent = request.headers.get("user-agent", "")
     begun = await sign_ins.begin(name, request.scope["airboss.peer"], device(agent), own)
@@ -195,7 +195,8 @@ async def make_link(request: Request, access: UseAccess, origin: UseOrigin, who:
     found: Caller | None = request.scope.get("airboss.caller")
     if found is None:  # no token is needed here
         return Link(url=f"{origin}/")
-    return Link(url=one_time_address(origin, access.new_code(who, found.is_in)))
+    code = await access.make_code(who, found.is_in, found.sign_in)
+    return Link(url=one_time_address(origin, code))
 
 
 async def _wrong_code(request: Request) -> Response:

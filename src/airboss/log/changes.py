@@ -4,23 +4,37 @@ import asyncio
 
 from airboss.model.audit_events import AUDIT
 from airboss.model.inbox_events import INBOX
+from airboss.store.notices import ACCESS, ANSWERS, COMMANDS, WORK
 
-# Streams that no list shows.
-UNLISTED = frozenset({INBOX, AUDIT})
+# What no list shows.
+UNLISTED = frozenset({INBOX, AUDIT, COMMANDS, ANSWERS, WORK, ACCESS})
 
 
 class ChangedStreams:
-    """One listener's: the streams that were told something since it was last asked."""
+    """One listener's: the streams that were told something since it was last asked. One that is
+    `only_here` does not hear what other processes on the same database say."""
 
-    def __init__(self, *, for_a_page: bool = True) -> None:
+    def __init__(self, *, for_a_page: bool = True, only_here: bool = False) -> None:
         self.for_a_page = for_a_page
+        self.only_here = only_here
         self._names: dict[str, None] = {}
+        self._any = False
         self._woken = asyncio.Event()
         self.is_over = False
 
     def add(self, name: str) -> None:
         self._names[name] = None
         self._woken.set()
+
+    def add_any(self) -> None:
+        """Nobody knows which: other processes were not heard for a while."""
+        self._any = True
+        self._woken.set()
+
+    def took_any(self) -> bool:
+        """Whether it may have been any, since this was last asked."""
+        taken, self._any = self._any, False
+        return taken
 
     def end(self) -> None:
         """The server is stopping: nothing more will be heard here."""

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from airboss.log.marks import Marks
-from airboss.log.rows import Origin, Row, Run, Start, row_of
+from airboss.log.parts import parts_of
+from airboss.log.rows import Run, row_of
 from airboss.model.events import (
     BlockDelta,
     BlockStarted,
@@ -17,6 +18,7 @@ from airboss.model.events import (
     ToolEnded,
 )
 from airboss.model.views import View, fold
+from airboss.store.dialect import SHARED_EPOCH, Growth, Origin, Part, Row, Start
 
 if TYPE_CHECKING:
     from airboss.log.stream import LiveStream
@@ -48,6 +50,11 @@ class Group:
 
     streams: "tuple[LiveStream, ...]"
     done: "asyncio.Future[None] | None" = None
+    # Until when who waits does so while the database is away.
+    until: float | None = None
+
+    def is_late(self, now: float) -> bool:
+        return self.until is not None and now > self.until
 
 
 @dataclass(slots=True)
@@ -62,45 +69,72 @@ class Item:
     closes: OpenText | None = None
     origin: str | None = None
 
-    @property
-    def is_waited_for(self) -> bool:
-        return self.group is not None and self.group.done is not None
-
 
 @dataclass(frozen=True, slots=True)
 class Portion:
     """What one flush takes from a stream."""
 
-    # The stream, and the number that its first event has.
-    first: tuple[str, int]
+    growth: Growth
     items: Sequence[Item]
     rows: Sequence[Row]
+    parts: Sequence[Part]
     runs: Sequence[Run]
     opened: Sequence[Start]
     closed: Sequence[Start]
     origins: Sequence[Origin]
     view: View | None
+    # Whether something but deltas was said: those change no view.
+    has_new_view: bool
+
+    @property
+    def is_shared(self) -> bool:
+        return self.growth.epoch == SHARED_EPOCH
 
 
-def portion_of(stream: str, view: View | None, items: Sequence[Item]) -> Portion:
-    """Deltas that become part of a run are not written before it."""
+def portion_of(
+    stream: str,
+    view: View | None,
+    items: Sequence[Item],
+    epoch: int | None = None,
+    committed: int = 0,
+    *,
+    in_parts: bool = False,
+) -> Portion:
+    """Deltas that become part of a run are not written before it. Others are rows of their own, or
+    `in_parts`."""
     runs = [run for item in items for run in _runs(stream, item)]
     merged = {seq for run in runs for seq in run.marks.seqs}
-    rows = [_row(stream, item) for item in items if item.recorded.seq not in merged]
+    left = [item for item in items if item.recorded.seq not in merged]
+    parts: Sequence[Part] = ()
+    if in_parts:
+        said = [(one.recorded, one.event) for one in left if isinstance(one.event, BlockDelta)]
+        parts = parts_of(stream, said)
+        left = [item for item in left if item.text is None]
+    rows = [_row(stream, item) for item in left]
     opened = [item.recorded.seq for item in items if isinstance(item.event, BlockStarted)]
     closed = [item.closes.start for item in items if item.closes and item.closes.start]
+    before = view
     for item in items:
         if item.text is None:
             view = fold(view, stream, item.recorded.seq, item.recorded.at, item.event)
     return Portion(
-        first=(stream, items[0].recorded.seq),
+        growth=Growth(
+            stream,
+            items[0].recorded.seq,
+            items[-1].recorded.seq,
+            sum(len(item.recorded.body) for item in items),
+            epoch,
+            committed,
+        ),
         items=items,
         rows=rows,
+        parts=parts,
         runs=runs,
         opened=[(stream, seq) for seq in opened if seq not in closed],
         closed=[(stream, seq) for seq in closed if seq not in opened],
         origins=[(stream, item.origin, item.recorded.seq) for item in items if item.origin],
         view=view,
+        has_new_view=view is not before,
     )
 
 

@@ -1,38 +1,31 @@
-"""The log's SQL: a batch of streams goes in, a page of one stream comes out."""
+"""The log's rows: what a batch is made of, and how a page of a stream is read."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import heapq
+import itertools
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Delete, Insert, bindparam, delete, func, insert, select
-from sqlalchemy.dialects import sqlite
-from sqlalchemy.dialects.sqlite import insert as upsert
+from sqlalchemy import Connection, Select, bindparam, delete, select
 
 from airboss.log.marks import Marks
+from airboss.log.parts import DELTAS, KeptPart, kept_parts
 from airboss.model.events import (
-    EVENT,
     BlockDelta,
     Event,
-    MessageDelta,
     MessageEnded,
-    ReasoningDelta,
     ReasoningEnded,
     Recorded,
-    ToolDelta,
     ToolEnded,
+    kept_event,
 )
 from airboss.model.views import VIEWS, View
-from airboss.store.database import driver_of
-from airboss.store.tables import events, open_starts, origins, positions, views
+from airboss.store.dialect import Row, keeps_parts
+from airboss.store.machine_tables import parts
+from airboss.store.tables import events, open_starts, origins, positions, said, streams, views
 
-# The columns of `events`, in their order.
-Row = tuple[str, int, int, str, str, str | None, str | None, int | None, bytes | None]
-
-_DELTAS: Mapping[str, type[MessageDelta | ReasoningDelta | ToolDelta]] = {
-    "reasoning.delta": ReasoningDelta,
-    "message.delta": MessageDelta,
-    "tool.delta": ToolDelta,
-}
+# So many rows are read at first from a database that gives all that it is asked for at once.
+_FIRST_READ = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,104 +41,21 @@ class Run:
     stored: bool
 
 
-# The start of a block: its stream and seq.
-Start = tuple[str, int]
-# Where an event comes from: its stream, the origin, its seq.
-Origin = tuple[str, str, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """All that is written in one transaction."""
-
-    rows: Sequence[Row]
-    runs: Sequence[Run] = ()
-    opened: Sequence[Start] = ()
-    closed: Sequence[Start] = ()
-    views: Sequence[View] = ()
-    origins: Sequence[Origin] = ()
-    # The first new seq of each stream: nobody else may have written this or a later one.
-    firsts: Sequence[Start] = ()
-
-
-class Overtaken(Exception):
-    """Somebody else has written in a stream that this server took for its own."""
-
-
 def row_of(stream: str, recorded: Recorded, kind: str, role: str | None, block: str | None) -> Row:
     return (stream, recorded.seq, recorded.at, kind, recorded.body, role, block, None, None)
 
 
-def _merged_row(run: Run) -> Row:
+def merged_row(run: Run) -> Row:
     kind, last = run.end_kind.replace(".ended", ".delta"), run.marks.seqs[-1]
     packed = run.marks.pack()
     return (run.stream, last, run.at, kind, "", "merged", run.block, run.end_seq, packed)
 
 
-def _compiled(statement: Insert | Delete) -> str:
-    """Once, and given tuples: with a dictionary for each row a batch costs three times as much."""
-    return str(statement.compile(dialect=sqlite.dialect(paramstyle="qmark")))
-
-
-_INSERT_EVENTS = _compiled(insert(events))
-_INSERT_STARTS = _compiled(insert(open_starts))
-_INSERT_ORIGINS = _compiled(insert(origins))
-_FORGET_DELTAS = _compiled(
-    delete(events).where(
-        events.c.stream == bindparam("of_stream"),
-        events.c.seq.between(bindparam("first"), bindparam("last")),
-    )
-)
-_FORGET_START = _compiled(
-    delete(open_starts).where(
-        open_starts.c.stream == bindparam("of_stream"), open_starts.c.seq == bindparam("of_seq")
-    )
-)
-_ADD_VIEW = upsert(views)
-_WRITE_VIEW = _compiled(
-    _ADD_VIEW.on_conflict_do_update(
-        index_elements=["stream"],
-        set_={name: _ADD_VIEW.excluded[name] for name in ("state", "seq", "body")},
-    )
-)
-
-
-_LATER = "SELECT seq FROM events WHERE stream = ? AND seq >= ? LIMIT 1"
-
-
-def write(connection: Connection, batch: Batch) -> None:
-    """An origin that has said something is refused by the table's key."""
-    driver = driver_of(connection)
-    for stream, seq in batch.firsts:
-        if found := driver.execute(_LATER, (stream, seq)).fetchone():
-            raise Overtaken(f"{stream} has an event {found[0]} already")
-    # A run has no seq of anybody else between its first and its last.
-    stored = [
-        (run.stream, run.marks.seqs[0], run.marks.seqs[-1]) for run in batch.runs if run.stored
-    ]
-    works: list[tuple[str, Sequence[tuple[Any, ...]]]] = [
-        (_FORGET_DELTAS, stored),
-        (_INSERT_EVENTS, [*batch.rows, *(_merged_row(run) for run in batch.runs)]),
-        (_INSERT_STARTS, batch.opened),
-        (_FORGET_START, batch.closed),
-        (_INSERT_ORIGINS, batch.origins),
-        (_WRITE_VIEW, [_view_row(view) for view in batch.views]),
-    ]
-    for statement, given in works:
-        if given:
-            driver.executemany(statement, given)
-
-
-def _view_row(view: View) -> tuple[str, str, str, int, int, str]:
-    """The columns of `views`, in their order."""
-    body = view.model_dump_json()
-    return (view.id, view.stream_kind, view.state, view.created_at, view.seq, body)
-
-
-def forget(connection: Connection, streams: Sequence[str]) -> None:
+def forget(connection: Connection, names: Sequence[str]) -> None:
     """All that is known of these streams, for good."""
-    named = [{"of_stream": stream} for stream in streams]
-    for table in (events, open_starts, origins, views, positions):
+    named = [{"of_stream": name} for name in names]
+    kept = (events, open_starts, origins, views, positions, streams)
+    for table in (*kept, parts, said) if keeps_parts(connection) else kept:
         connection.execute(delete(table).where(table.c.stream == bindparam("of_stream")), named)
 
 
@@ -155,14 +65,14 @@ def try_to_write(connection: Connection) -> None:
 
 
 def head(connection: Connection, stream: str) -> int:
-    found = connection.execute(select(func.max(events.c.seq)).where(events.c.stream == stream))
-    return found.scalar_one() or 0
+    wanted = select(streams.c.head).where(streams.c.stream == stream)
+    return connection.execute(wanted).scalar() or 0
 
 
 def view(connection: Connection, stream: str) -> View | None:
     wanted = select(views.c.kind, views.c.body).where(views.c.stream == stream)
     row = connection.execute(wanted).first()
-    return None if row is None else VIEWS[row.kind].model_validate_json(row.body)
+    return None if row is None else VIEWS[row.kind].model_validate_json(row.body, extra="ignore")
 
 
 def page(
@@ -170,21 +80,58 @@ def page(
 ) -> list[Recorded]:
     """Up to `limit` events behind `after`; neighbouring deltas of a finished block are one. No more
     of them than it takes to fill so many characters."""
-    wanted = (
-        select(events)
-        .where(events.c.stream == stream, events.c.seq > after)
-        .order_by(events.c.seq)
-        .limit(limit)
+    wanted = select(events)
+    found = filling(said_behind(connection, stream, wanted, after, limit), characters)
+    text_of = _texts(
+        connection,
+        stream,
+        {row.end_seq for row in found if not isinstance(row, KeptPart) and row.role == "merged"},
     )
-    with connection.execute(wanted) as said:
-        found = filling(said, characters)
-    text_of = _texts(connection, stream, {row.end_seq for row in found if row.role == "merged"})
-    return [
-        _rest_of(row, text_of[row.end_seq], after)
-        if row.role == "merged"
-        else Recorded(row.seq, row.at, row.body)
-        for row in found
-    ]
+
+    def told(row: Any) -> Recorded:
+        if isinstance(row, KeptPart):
+            return row.behind(after)
+        if row.role == "merged":
+            return rest_of(row, text_of[row.end_seq], after)
+        return Recorded(row.seq, row.at, row.body)
+
+    return [told(row) for row in found]
+
+
+def said_behind(
+    connection: Connection,
+    stream: str,
+    wanted: Select[*tuple[Any, ...]],
+    after: int,
+    limit: int | None,
+    blocks: Collection[str] | None = None,
+) -> Iterator[Any]:
+    """Such events of a stream behind `after` in their order, and what is kept apart of them: of
+    these blocks, or of all."""
+    found = _behind(connection, wanted.where(events.c.stream == stream), after, limit)
+    if keeps_parts(connection):
+        apart = kept_parts(connection, stream, after, limit, blocks)
+        found = heapq.merge(found, apart, key=lambda row: row.seq)
+    return itertools.islice(found, limit)
+
+
+def _behind(
+    connection: Connection, wanted: Select[*tuple[Any, ...]], after: int, limit: int | None
+) -> Iterator[Any]:
+    wanted = wanted.order_by(events.c.seq)
+    if not keeps_parts(connection):
+        with connection.execute(wanted.where(events.c.seq > after).limit(limit)) as said:
+            yield from said
+        return
+    count, left = _FIRST_READ, limit
+    while left is None or left > 0:
+        count = count if left is None else min(count, left)
+        some = connection.execute(wanted.where(events.c.seq > after).limit(count)).all()
+        yield from some
+        if len(some) < count:
+            return
+        after, left = some[-1].seq, None if left is None else left - count
+        count *= 2
 
 
 def filling(said: Iterable[Any], characters: int | None) -> list[Any]:
@@ -193,10 +140,16 @@ def filling(said: Iterable[Any], characters: int | None) -> list[Any]:
     size = 0
     for row in said:
         found.append(row)
-        size += Marks.unpack(row.marks).said if row.role == "merged" else len(row.body)
+        size += _size(row)
         if characters is not None and size >= characters:
             break
     return found
+
+
+def _size(row: Any) -> int:
+    if isinstance(row, KeptPart):
+        return len(row.text)
+    return Marks.unpack(row.marks).said if row.role == "merged" else len(row.body)
 
 
 def _texts(connection: Connection, stream: str, seqs: set[int]) -> dict[int, str]:
@@ -205,20 +158,21 @@ def _texts(connection: Connection, stream: str, seqs: set[int]) -> dict[int, str
     found = connection.execute(
         select(events.c.seq, events.c.body).where(events.c.stream == stream, events.c.seq.in_(seqs))
     )
-    return {row.seq: _text(EVENT.validate_json(row.body)) for row in found}
+    return {row.seq: text_of_end(row.body) for row in found}
 
 
-def _text(end: Event) -> str:
+def text_of_end(body: str) -> str:
+    end = kept_event(body)
     if not isinstance(end, ReasoningEnded | MessageEnded | ToolEnded):
         raise TypeError(f"{end.kind} ends no block")
     return end.text
 
 
-def _rest_of(row: Any, text: str, after: int) -> Recorded:
+def rest_of(row: Any, text: str, after: int) -> Recorded:
     """What a reader at `after` lacks: never nothing, since the row has the last delta's seq."""
     marks = Marks.unpack(row.marks)
     said = marks.said_by(after)
-    rest = _DELTAS[row.kind](block=row.block, offset=said, text=text[said : marks.said])
+    rest = DELTAS[row.kind](block=row.block, offset=said, text=text[said : marks.said])
     return Recorded.of(row.seq, row.at, rest)
 
 
@@ -250,24 +204,33 @@ def open_blocks(connection: Connection, stream: str) -> list[OpenBlock]:
         return []
     here = (events.c.stream == stream, events.c.seq.in_(seqs))
     starts = connection.execute(wanted.where(*here)).all()
+    blocks = {row.block for row in starts}
     deltas = connection.execute(
         wanted.where(
             events.c.stream == stream,
             events.c.seq > min(row.seq for row in starts),
             events.c.role == "delta",
-            events.c.block.in_({row.block for row in starts}),
+            events.c.block.in_(blocks),
         )
     ).all()
     opened: dict[str, tuple[Any, Marks, list[str]]] = {}
-    for row in sorted((*starts, *deltas), key=lambda row: row.seq):
-        if row.role == "start":
+    apart: list[KeptPart] = []
+    if keeps_parts(connection):
+        apart = kept_parts(connection, stream, min(row.seq for row in starts), None, blocks)
+    for row in sorted((*starts, *deltas, *apart), key=lambda row: row.seq):
+        if isinstance(row, KeptPart):
+            if row.block in opened:
+                for seq, end in zip(row.marks.seqs, row.marks.ends, strict=True):
+                    opened[row.block][1].add(seq, end)
+                opened[row.block][2].append(row.text)
+        elif row.role == "start":
             opened[row.block] = (row, Marks(), [])
         elif row.block in opened:
-            delta = EVENT.validate_json(row.body)
+            delta = kept_event(row.body)
             if isinstance(delta, BlockDelta):
                 opened[row.block][1].add(row.seq, delta.offset + len(delta.text))
                 opened[row.block][2].append(delta.text)
     return [
-        OpenBlock(EVENT.validate_json(start.body), block, "".join(pieces), marks, start.seq)
+        OpenBlock(kept_event(start.body), block, "".join(pieces), marks, start.seq)
         for block, (start, marks, pieces) in opened.items()
     ]

@@ -5,6 +5,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 
 from airboss.errors import StoreUnavailable
+from airboss.log.news import News
 from airboss.log.portion import Group, Item, OpenText, Portion, portion_of
 from airboss.log.rows import OpenBlock
 from airboss.model.events import (
@@ -29,21 +30,39 @@ TAIL_CHARACTERS = 128 * 1024
 class LiveStream:
     """The live end of a stream. There is one for each name, as long as anybody holds it."""
 
-    def __init__(self, name: str, head: int, view: View | None, note: NoteDelta) -> None:
+    def __init__(
+        self,
+        name: str,
+        head: int,
+        view: View | None,
+        note: NoteDelta | None,
+        epoch: int | None = None,
+        *,
+        is_own: bool = True,
+    ) -> None:
+        """Without `note` nothing is shown before it is committed. `epoch` is the one in which this
+        server holds the stream; none of one that is new. One that is not its own is told by others,
+        and the store may be ahead of what is known here."""
         self.name = name
+        self.epoch = epoch
+        self.is_own = is_own
         self.view = view
         self.head = head
         self.grown = asyncio.Event()
         self.is_forgotten = False
         self._note = note
+        # When the last was said.
+        self._at = 0
         self._floor = head
         self._tail: list[Recorded] = []
         self._tail_size = 0
-        self._committed = head
+        self._committed: int = head
         self._pending: list[Item] = []
         self._in_flight = False
         # Said and not shown. As long as there is one, nothing behind it is shown either.
         self._unshown = 0
+        # Why nobody here says anything in it, until somebody claims it again.
+        self.taken: StoreUnavailable | None = None
         self._blocks: dict[str, OpenText] = {}
         # What was said from an origin, by it: from there nothing else is said any more.
         self._origins: dict[str, Recorded] = {}
@@ -77,6 +96,9 @@ class LiveStream:
         when it is on disk."""
         self.head += 1
         recorded.seq = self.head
+        # A clock that was set back does not tell a story backwards.
+        before = self.view.updated_at if self.view else 0
+        recorded.at = self._at = max(recorded.at, self._at, before)
         item = Item(recorded, event, group, origin=origin)
         if origin is not None:
             self._origins[origin] = recorded
@@ -95,18 +117,30 @@ class LiveStream:
             self._show([item])
         return recorded
 
+    @property
+    def has_journal(self) -> bool:
+        return self._note is not None
+
     def _may_be_shown(self, item: Item) -> bool:
         """Before its batch: only what the journal has, and nothing that is written with others."""
-        return item.text is not None and item.group is None and self._note(self.name, item.recorded)
+        if self._note is None or item.text is None or item.group is not None:
+            return False
+        return self._note(self.name, item.recorded)
 
     def _show(self, items: Sequence[Item]) -> None:
         for item in items:
             item.shown = True
-            self._tail.append(item.recorded)
-            self._tail_size += len(item.recorded.body)
         self._unshown -= len(items)
+        self._put([item.recorded for item in items])
+
+    def _put(self, said: Sequence[Recorded]) -> None:
+        self._tail += said
+        self._tail_size += sum(len(recorded.body) for recorded in said)
         if len(self._tail) > 2 * TAIL_EVENTS or self._tail_size > 2 * TAIL_CHARACTERS:
             self._trim(TAIL_EVENTS, TAIL_CHARACTERS)
+        self._wake()
+
+    def _wake(self) -> None:
         self.grown.set()
         self.grown = asyncio.Event()
 
@@ -148,7 +182,14 @@ class LiveStream:
     def take(self, *, first: bool = False) -> Portion:
         """What waits to be written, or the first of it. It stays when this fails."""
         count = self._together() if first else len(self._pending)
-        portion = portion_of(self.name, self.view, self._pending[:count])
+        portion = portion_of(
+            self.name,
+            self.view,
+            self._pending[:count],
+            self.epoch,
+            self._committed,
+            in_parts=self._note is None,
+        )
         del self._pending[:count]
         self._in_flight = True
         return portion
@@ -166,7 +207,11 @@ class LiveStream:
 
     def written(self, portion: Portion) -> None:
         self._in_flight = False
+        if portion.is_shared:
+            self._come_behind(portion)
         self.view = portion.view
+        if self.epoch is None:
+            self.epoch = 1
         self._committed = portion.items[-1].recorded.seq
         for item in portion.items:
             if item.text is not None:
@@ -175,6 +220,53 @@ class LiveStream:
         for item in portion.items:
             if item.group and item.group.done and not item.group.done.done():
                 item.group.done.set_result(None)
+
+    def _come_behind(self, portion: Portion) -> None:
+        """Others write here, too: what they said before this is the store's to tell."""
+        first, self.head = portion.growth.first, portion.growth.last
+        if first != self._committed + 1:
+            self._tail, self._tail_size, self._floor = [], 0, first - 1
+        for item in self._pending:
+            self.head += 1
+            item.recorded.seq = self.head
+
+    def begin_anew(self, head: int, view: View | None) -> None:
+        """From what the store has: somebody else wrote here meanwhile."""
+        self.head = self._committed = self._floor = head
+        self.view = view
+        self._tail, self._tail_size = [], 0
+        self._wake()
+
+    def end_writer(self, reason: StoreUnavailable) -> None:
+        """It is somebody else's. What was said here and is not written was not said."""
+        for item in self._pending:
+            self._unsay(item, reason)
+        self._pending = []
+        self._blocks, self._origins = {}, {}
+        self.head = self._committed
+        self.taken, self.is_own = reason, False
+
+    def hear(self, news: News) -> bool:
+        """What somebody else said here. Whether it fits to what is known by now: what is said here
+        is on its way, or was written since."""
+        if self.is_busy or news.after != self._committed:
+            return False
+        head = news.head
+        if head is None:
+            self.forget()
+            return True
+        self.is_own = False
+        view = self.view if news.view is None else news.view
+        if news.said is None:
+            self.begin_anew(head, view)
+        else:
+            self.view, self.head, self._committed = view, head, head
+            self._put(news.said)
+        return True
+
+    @property
+    def committed(self) -> int:
+        return self._committed
 
     def _show_what_may(self, items: list[Item]) -> None:
         for item in self._pending:
@@ -191,18 +283,20 @@ class LiveStream:
         self._in_flight = False
         self._pending[:0] = portion.items
 
-    def refuse(self, reason: str) -> None:
+    def refuse(
+        self, reason: StoreUnavailable, whom: Callable[[Group], bool] = lambda _: True
+    ) -> None:
         """Who waits is told no, and has not said it; what the runtime said is kept for later."""
         kept: list[Item] = []
         for item in self._pending:
-            if item.is_waited_for:
+            if item.group and item.group.done and whom(item.group):
                 self._unsay(item, reason)
             else:
                 kept.append(item)
         self._pending = kept
         self._show_what_may([])
 
-    def drop_first(self, reason: str) -> None:
+    def drop_first(self, reason: StoreUnavailable) -> None:
         """What cannot be written, by a fault of ours, must not stop all that comes after it."""
         count = self._together()
         for item in self._pending[:count]:
@@ -210,7 +304,7 @@ class LiveStream:
         del self._pending[:count]
         self._show_what_may([])
 
-    def _unsay(self, item: Item, reason: str) -> None:
+    def _unsay(self, item: Item, reason: StoreUnavailable) -> None:
         event = item.event
         if not item.shown:
             self._unshown -= 1
@@ -221,7 +315,7 @@ class LiveStream:
         if item.closes and isinstance(event, ReasoningEnded | MessageEnded | ToolEnded):
             self._blocks.setdefault(event.block, item.closes)
         if item.group and item.group.done and not item.group.done.done():
-            item.group.done.set_exception(StoreUnavailable(reason))
+            item.group.done.set_exception(type(reason)(str(reason)))
 
     # Reading.
 
@@ -232,4 +326,9 @@ class LiveStream:
         tail = self._tail
         if not tail or tail[-1].seq <= seq:
             return []
-        return tail[bisect_right(tail, seq, key=lambda recorded: recorded.seq) :]
+        place = bisect_right(tail, seq, key=lambda recorded: recorded.seq)
+        # Deltas that others said are told several in one. Who was told a part of them by the store
+        # is told the rest by it, too.
+        if not self.is_own and seq > (tail[place - 1].seq if place else self._floor):
+            return None
+        return tail[place:]

@@ -5,20 +5,18 @@ all. Where it comes from an origin it is said once, however often the work is do
 """
 
 import asyncio
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from airboss.log.flusher import Flusher
+from airboss.errors import StoreUnavailable
+from airboss.log.flusher import Flusher, Pace, deadline
 from airboss.log.portion import Group
 from airboss.log.rows import OpenBlock
+from airboss.log.said_for import origin_in
 from airboss.log.stream import LiveStream
 from airboss.model.events import BlockDelta, Event, Recorded
 from airboss.model.views import View
-
-
-def now_ms() -> int:
-    return time.time_ns() // 1_000_000
+from airboss.wall_clock import now_ms as now_ms
 
 
 @dataclass(frozen=True)
@@ -51,11 +49,11 @@ class Writer:
         log's end nobody hears it: it is as if the process had died before."""
         for event in events:
             is_delta = isinstance(event, BlockDelta)
-            if self.flusher.is_stopped or (is_delta and not event.text):
+            if self.is_over or (is_delta and not event.text):
                 continue
             self.flusher.deltas += is_delta
             self.stream.say(Recorded.of(0, now_ms(), event), event)
-            self.flusher.touch(self.stream, urgent=urgent and not is_delta)
+            self.flusher.touch(self.stream, "delta" if is_delta else "soon" if urgent else "later")
 
     def say_from(self, origin: str, event: Event) -> None:
         """Once, however often it is said from there."""
@@ -70,8 +68,18 @@ class Writer:
         return found and found.event
 
     @property
+    def is_over(self) -> bool:
+        """Nobody hears what is said here any more."""
+        return self.flusher.is_stopped or self.stream.taken is not None
+
+    @property
     def view(self) -> View | None:
         return self.stream.view
+
+    @property
+    def has_journal(self) -> bool:
+        """Whether what was said outlives this process before it is in the database."""
+        return self.stream.has_journal
 
     async def settle(self) -> None:
         """Until all that was said is on disk, and in the view."""
@@ -117,7 +125,7 @@ def _begin_commit(
 ) -> "tuple[list[Recorded], list[LiveStream], asyncio.Future[None]]":
     done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     said, fresh = _say_together(lines, done, at)
-    _touch(lines[0].writer.flusher, fresh, urgent=True)
+    _touch(lines[0].writer.flusher, fresh, "now")
     return said, fresh, done
 
 
@@ -125,16 +133,20 @@ def say(*lines: LogLine) -> list[Recorded]:
     """On disk together, at the latest with what is committed next. After the log's end nobody hears
     it, as with `Writer.say`."""
     flusher = lines[0].writer.flusher
-    if flusher.is_stopped:
+    if any(line.writer.is_over for line in lines):
         return [line.said_first or Recorded.of(0, now_ms(), line.event) for line in lines]
     said, fresh = _say_together(lines, None, now_ms())
-    _touch(flusher, fresh, urgent=False)
+    _touch(flusher, fresh, "later")
     return said
 
 
-def _touch(flusher: Flusher, streams: Sequence[LiveStream], *, urgent: bool) -> None:
+def _touch(flusher: Flusher, streams: Sequence[LiveStream], pace: Pace) -> None:
     for stream in streams:
-        flusher.touch(stream, urgent=urgent)
+        flusher.touch(stream, pace)
+
+
+def _origin(line: LogLine) -> str | None:
+    return line.origin or origin_in(line.writer.stream.name)
 
 
 def _say_together(
@@ -146,9 +158,13 @@ def _say_together(
         id(line.writer.stream): line.writer.stream for line in lines if line.said_first is None
     }
     streams = list(fresh.values())
-    group = Group(tuple(streams), done) if done or len(lines) > 1 else None
+    for stream in streams:
+        if stream.taken is not None:
+            raise StoreUnavailable(str(stream.taken))
+    until = None if done is None else deadline()
+    group = Group(tuple(streams), done, until) if done or len(lines) > 1 else None
     said: list[Recorded] = []
     for line, draft in zip(lines, drafts, strict=True):
-        found = line.said_first
-        said.append(found or line.writer.stream.say(draft, line.event, group, line.origin))
+        stream, found = line.writer.stream, line.said_first
+        said.append(found or stream.say(draft, line.event, group, _origin(line)))
     return said, streams

@@ -180,6 +180,17 @@ class EntryWritten(Frozen):
     before: Words | None = None
 
 
+class ExtensionChanged(Frozen):
+    """An extension was created, turned off, or turned on again. What is trusted is told apart."""
+
+    kind: Literal["audit.extension.changed"] = "audit.extension.changed"
+    by: Actor
+    change: Literal["created", "enabled", "disabled"]
+    name: Words
+    scope: Literal["project", "user"]
+    path: Words
+
+
 class Deleted(Frozen):
     """A session or a run was deleted for good, with all that was said in it."""
 
@@ -213,6 +224,7 @@ AuditEvent: TypeAlias = (
     | SourceChanged
     | EntryInstalled
     | EntryWritten
+    | ExtensionChanged
     | Deleted
     | AuditTrimmed
 )

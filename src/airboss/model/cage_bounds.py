@@ -5,7 +5,7 @@ Paths are compared as they are written; whoever has a disk gives a function that
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import Final, NamedTuple, TypeAlias
 
@@ -31,6 +31,28 @@ class ServerCages:
     def of(cls, settings: Settings) -> "ServerCages":
         return cls(settings.cage, settings.cage_narrow, settings.cages)
 
+    def pinned(self, real: RealPath) -> "ServerCages":
+        """With the folders of its profiles as the disk has them now: who replaces one by a link
+        later does not have another one handed in."""
+        return replace(
+            self,
+            profiles={
+                name: profile.model_copy(
+                    update={
+                        "read": tuple(map(real, profile.read)),
+                        "write": tuple(map(real, profile.write)),
+                    }
+                )
+                for name, profile in self.profiles.items()
+            },
+        )
+
+    @property
+    def folders(self) -> frozenset[str]:
+        """Those that its profiles hand in."""
+        found = self.profiles.values()
+        return frozenset(path for one in found for path in (*one.read, *one.write))
+
     @property
     def are_offered(self) -> bool:
         return self.use != "off"
@@ -53,6 +75,13 @@ class Wider(NamedTuple):
 
     key: str
     what: str
+
+
+def real_path(word: str) -> str:
+    """Blocking: as the disk has it. What begins nowhere is refused by others."""
+    if not word.startswith(("/", "~/")):
+        return word
+    return os.path.realpath(os.path.expanduser(word))
 
 
 def plain_path(word: str) -> str:

@@ -1,15 +1,16 @@
 """Every event of a stream, frozen and tagged. What is not one of these did not happen."""
 
 from dataclasses import dataclass, field
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias, cast
 
-from pydantic import Field, TypeAdapter
+from pydantic import Field, TypeAdapter, ValidationError
 
 from airboss.model.account_events import AccountEvent
 from airboss.model.audit_events import AuditEvent
 from airboss.model.cage_events import CageEvent, EgressEvent
 from airboss.model.context_events import AsideAnswered as AsideAnswered
 from airboss.model.context_events import ContextEvent
+from airboss.model.extension_events import ExtensionEvent
 from airboss.model.gate_events import GateEvent, WaitEvent
 from airboss.model.hook_events import HookEvent
 from airboss.model.ids import PromptId, RunId, TaskRunId, TurnId
@@ -78,6 +79,8 @@ class SessionReady(Frozen):
     kind: Literal["session.ready"] = "session.ready"
     # Of the settings' accounts, the one that it uses.
     account: Words | None = None
+    # Where it works, by the machine's name. Said only where several share a database.
+    machine: Words | None = None
 
 
 class SessionResumed(Frozen):
@@ -254,6 +257,8 @@ class ToolStarted(BlockStarted):
     name: Words
     arguments: Words
     lines: dict[Words, int] | None = None
+    # The extension whose tool it is.
+    extension: Words | None = None
 
 
 class ToolDelta(BlockDelta):
@@ -271,6 +276,8 @@ class ToolEnded(Frozen):
     error: ToolError | None = None
     cut: bool = False
     left_out: int | None = None
+    # The extension whose tool it is.
+    extension: Words | None = None
 
 
 Event: TypeAlias = Annotated[
@@ -312,6 +319,7 @@ Event: TypeAlias = Annotated[
     | AccountEvent
     | CageEvent
     | EgressEvent
+    | ExtensionEvent
     | AuditEvent,
     Field(discriminator="kind"),
 ]
@@ -320,6 +328,23 @@ Delta: TypeAlias = ReasoningDelta | MessageDelta | ToolDelta
 BlockEnd: TypeAlias = ReasoningEnded | MessageEnded | ToolEnded
 
 EVENT: TypeAdapter[Event] = TypeAdapter(Event)
+
+
+class UnknownEvent(Frozen):
+    """A newer Airboss said it, on another machine. It is passed on, and folded by nobody here."""
+
+    kind: str
+
+
+def kept_event(body: str) -> Event:
+    """As the store has it: a newer Airboss may have said more than this one knows. Whoever looks
+    for events of a kind passes by those that nobody here knows."""
+    try:
+        return EVENT.validate_json(body, extra="ignore")
+    except ValidationError as error:
+        if any(wrong["type"] == "union_tag_invalid" for wrong in error.errors()):
+            return cast("Event", UnknownEvent.model_validate_json(body, extra="ignore"))
+        raise
 
 
 @dataclass(slots=True)
@@ -343,7 +368,7 @@ class Recorded:
     @property
     def event(self) -> Event:
         if self._event is None:
-            self._event = EVENT.validate_json(self.body)
+            self._event = kept_event(self.body)
         return self._event
 
     @property

@@ -2,8 +2,9 @@
 
 import re
 import secrets
-import time
 from typing import Final, NewType
+
+from airboss.wall_clock import now_ms
 
 SessionId = NewType("SessionId", str)
 PromptId = NewType("PromptId", str)
@@ -28,7 +29,7 @@ def _base32(number: int, digits: int) -> str:
 
 def new_id(prefix: str) -> str:
     """`prefix_` and 26 characters: 50 bits of milliseconds, then 80 random bits."""
-    stamp = _base32(time.time_ns() // 1_000_000, _TIME_DIGITS)
+    stamp = _base32(now_ms(), _TIME_DIGITS)
     return f"{prefix}_{stamp}{_base32(secrets.randbits(5 * _RANDOM_DIGITS), _RANDOM_DIGITS)}"
 
 

@@ -105,6 +105,8 @@ class QuestionAsked(AskedOfPerson):
     form: Words | None = None
     # Asked by Airboss itself, about the work of an agent that crashed.
     by: Literal["airboss"] | None = None
+    # The extension that asks; the agent goes on meanwhile.
+    extension: Words | None = None
     prompt: PromptId | None = None
     expires_at: int | None = None
 
@@ -204,7 +206,9 @@ ASKED_KINDS: Final = (
 
 def goes_on_meanwhile(asked: AskedOfPerson) -> bool:
     """Whether the agent goes on while a person is asked: about a host that a program in its cage
-    wants to reach."""
+    wants to reach, or what an extension wants to know."""
+    if isinstance(asked, QuestionAsked):
+        return asked.extension is not None
     return isinstance(asked, ApprovalAsked) and asked.wish == "host"
 
 

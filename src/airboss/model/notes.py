@@ -18,6 +18,7 @@ from airboss.model.events import (
     TurnEnded,
     TurnRetrying,
 )
+from airboss.model.extension_events import ExtensionEnded, ExtensionRefused, ExtensionSaid
 from airboss.model.gate_events import LoopNoticed, ToolVetoed
 from airboss.model.hook_events import HookRan
 from airboss.model.lineage_events import SessionForked, SessionRestarted
@@ -72,6 +73,8 @@ def note_of(event: Event) -> Note | None:  # noqa: C901 - one arm a kind
             return "info", f"Skill {event.name}", event.description
         case HookRan():
             return _ran(event)
+        case ExtensionSaid() | ExtensionRefused() | ExtensionEnded():
+            return _extension(event)
         case CageLimit():
             return "error", "The cage reached a limit", event.text
         case EgressRefused():
@@ -127,6 +130,18 @@ def _ran(event: HookRan) -> Note | None:
             return "warning", who, f"It said no: {event.reason or 'without a reason'}"
         case "asked":
             return "info", who, f"It wants a person asked: {event.reason or 'without a reason'}"
+
+
+def _extension(event: ExtensionSaid | ExtensionRefused | ExtensionEnded) -> Note | None:
+    """One that is started and stopped in order is nothing to tell."""
+    title = f"Extension {event.name}"
+    match event:
+        case ExtensionSaid():
+            return event.level, title, event.text
+        case ExtensionRefused():
+            return "warning", f"{title} does not run", event.reason
+        case ExtensionEnded():
+            return ("warning", f"{title} failed", event.reason) if event.crashed else None
 
 
 def _compacted(event: CompactionEnded) -> Note | None:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import cast
+from typing import Protocol, cast
 
 from airboss.model.secret_shapes import (
     KEY,
@@ -33,6 +33,8 @@ def _parts_of(words: Iterable[str]) -> list[str]:
 _LONG = 1024
 # Shorter values would be found inside ordinary words.
 _SHORTEST_VALUE = 8
+# Of what is renewed every hour or so: texts may still have the last ones.
+_MOST_OF_ONE = 16
 _SHAPE = "|".join(SHAPES)
 _RUNNING = re.compile(RUNNING)
 _LONGEST_START = max(map(len, SHAPE_STARTS))
@@ -64,6 +66,12 @@ def cleaned(value: object, clean: Callable[[str], str]) -> object:
             return value
 
 
+class Learn(Protocol):
+    """As a redactor does it."""
+
+    def __call__(self, *values: str, of: str = "") -> None: ...
+
+
 @dataclass(frozen=True)
 class Redactor:
     """Knows the secrets of this server. Made once; values that come later it learns, so that all
@@ -72,6 +80,9 @@ class Redactor:
     values: tuple[str, ...] = field(default=(), repr=False)
     # What stays although it looks like a secret; where this is none, nothing does.
     spared: frozenset[str] | None = field(default=None, repr=False)
+    _renewed: dict[str, tuple[str, ...]] = field(
+        default_factory=dict[str, tuple[str, ...]], init=False, repr=False, compare=False
+    )
     _whole: re.Pattern[str] = field(init=False, repr=False, compare=False)
     _begun: dict[str, tuple[str, ...]] = field(init=False, repr=False, compare=False)
     _words: tuple[str, ...] = field(init=False, repr=False, compare=False)
@@ -86,12 +97,23 @@ class Redactor:
         object.__setattr__(self, "_words", (*values, *OTHER_STARTS, *SHAPE_STARTS))
         object.__setattr__(self, "_begun", _beginnings((*values, *OTHER_STARTS)))
 
-    def learn(self, *values: str) -> None:
-        """From now on these are secrets, too. What is known already costs nothing."""
-        new = [value for value in values if value not in self.values]
-        if new:
-            object.__setattr__(self, "values", (*self.values, *new))
+    def learn(self, *values: str, of: str = "") -> None:
+        """From now on these are secrets, too. What is known already costs nothing. `of` says whose
+        they are where others come in their place again and again: the newest of one count."""
+        past = self._past(values, of) if of else frozenset[str]()
+        kept = tuple(value for value in self.values if value not in past)
+        new = [value for value in values if value not in kept]
+        if new or past:
+            object.__setattr__(self, "values", (*kept, *new))
             self.__post_init__()
+
+    def _past(self, values: Iterable[str], of: str) -> frozenset[str]:
+        """Those of one that are too old by now. What others said, too, is not its own."""
+        own = self._renewed.get(of, ())
+        fresh = [value for value in values if value in own or value not in self.values]
+        every = (*(value for value in own if value not in fresh), *fresh)
+        self._renewed[of] = every[-_MOST_OF_ONE:]
+        return frozenset(every[:-_MOST_OF_ONE])
 
     def sparing(self, names: Iterable[str]) -> "Redactor":
         """For what a person decides about: the name of a file stays readable, whatever it looks

@@ -2,6 +2,8 @@
 
 from typing import Literal, TypeAlias, get_args
 
+from pydantic import ConfigDict, Field
+
 from airboss.model.ids import RunId, SessionId, TaskRunId
 from airboss.model.usage import Usage
 from airboss.model.words import Frozen, Words
@@ -21,6 +23,10 @@ class LoneTask(Frozen):
     # What a lent session may do.
     policy: Words | None = None
     checks_availability: bool = True
+
+
+# In strong ones, in narrow ones, only some of them, or none.
+RunCaged: TypeAlias = Literal["strong", "narrow", "partly", "no"]
 
 
 class RunAccepted(Frozen):
@@ -49,12 +55,36 @@ class RunAccepted(Frozen):
     trace: Words | None = None
     # The profile of the cage that its sessions work in, where whoever started it named one.
     cage: Words | None = None
+    # Whether its agents work in cages. Earlier versions did not tell.
+    caged: RunCaged | None = None
+    # What a worker must have to take it, of several machines.
+    labels: tuple[Words, ...] = ()
 
 
 class RunResumed(Frozen):
     """A new server goes on with it."""
 
     kind: Literal["run.resumed"] = "run.resumed"
+    reason: Words
+
+
+class RunPlaced(Frozen):
+    """A worker begins it, by its name. Said only where several share a database."""
+
+    kind: Literal["run.placed"] = "run.placed"
+    machine: Words
+
+
+class RunMoved(Frozen):
+    """It goes on with another worker; both by their names. What was cut off is done again."""
+
+    model_config = ConfigDict(
+        serialize_by_alias=True, validate_by_name=True, validate_by_alias=True
+    )
+
+    kind: Literal["run.moved"] = "run.moved"
+    before: Words = Field(validation_alias="from", serialization_alias="from")
+    to: Words
     reason: Words
 
 
@@ -191,6 +221,8 @@ class RunEnded(Frozen):
 RunEvent: TypeAlias = (
     RunAccepted
     | RunResumed
+    | RunPlaced
+    | RunMoved
     | RunRetried
     | WorkStarted
     | WorkWaiting

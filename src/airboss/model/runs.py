@@ -9,9 +9,12 @@ from airboss.model.events import Event, Recorded
 from airboss.model.ids import RunId, SessionId, TaskRunId
 from airboss.model.run_events import (
     RunAccepted,
+    RunCaged,
     RunEnded,
     RunEnding,
     RunError,
+    RunMoved,
+    RunPlaced,
     RunRenamed,
     RunResumed,
     RunRetried,
@@ -47,6 +50,18 @@ class RunningWork(Frozen):
     def worked_until(self, now: int) -> int:
         """Without its pauses, in milliseconds."""
         return self.worked_ms + worked_since(self.working_since, now)
+
+
+class RunMove(Frozen):
+    """When a run went on with another worker: which tasks began again with that, and how many had
+    succeeded before."""
+
+    at: int
+    before: str
+    to: str
+    reason: str
+    again: tuple[str, ...] = ()
+    done: int = 0
 
 
 class RunView(Frozen):
@@ -86,6 +101,14 @@ class RunView(Frozen):
     tags: tuple[str, ...] = ()
     # The profile of the cage that its sessions work in, where whoever started it named one.
     cage: str | None = None
+    # Whether its agents work in cages; null of a run that an earlier version accepted.
+    caged: RunCaged | None = None
+    # Of several on one database, the machine that works on it, by its name.
+    machine: str | None = None
+    # The last time that another one took it over.
+    moved: RunMove | None = None
+    # What a worker must have to take it, of several machines.
+    labels: tuple[str, ...] = ()
 
     @model_validator(mode="before")
     @classmethod
@@ -156,6 +179,14 @@ def _with_wait(
     return _with_works(tuple(waiting(work) if work.path == path else work for work in view.running))
 
 
+def _moved(view: RunView, at: int, event: RunMoved) -> dict[str, object]:
+    """What was at work is cut off; what waited goes on waiting."""
+    again = tuple(work.task for work in view.running if work.waits_for is None)
+    said = {"before": event.before, "to": event.to, "reason": event.reason}
+    moved = RunMove(at=at, **said, again=again, done=view.works_succeeded)
+    return {"machine": event.to, "moved": moved}
+
+
 def _changes(  # noqa: C901 - one arm a kind
     view: RunView, at: int, event: Event
 ) -> dict[str, object]:
@@ -177,9 +208,14 @@ def _changes(  # noqa: C901 - one arm a kind
             return {"usage": view.usage + event.usage}
         case RunResumed():
             return {"restarts": view.restarts + 1}
+        case RunPlaced():
+            return {"machine": event.machine}
+        case RunMoved():
+            return {"restarts": view.restarts + 1, **_moved(view, at, event)}
         case RunRetried():
             again = {"state": "waiting", "waits_for": "a worker to begin it", "attempt": event.time}
-            return {**again, "reason": None, "ended_at": None, "running": (), "redo": event.redo}
+            said = {"reason": None, "ended_at": None, "moved": None}
+            return {**again, **said, "running": (), "redo": event.redo}
         case RunEnding():
             return {"ending": event, "reason": event.reason}
         case RunError():

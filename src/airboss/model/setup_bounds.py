@@ -1,7 +1,7 @@
 """What about a session goes beyond what its server allows. Only some may ask for that: settings, a
 file that a person trusts, a request of the role `own`."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
@@ -48,6 +48,8 @@ def widening(
     given = server.skills or ()
     if more := [name for name in keys.skills or () if name not in given]:
         yield Wish(("skills",), f"to have the skills in {', '.join(more)}")
+    yield from _of_names("agents", keys.agents or {}, server.agents or {})
+    yield from _of_names("commands", keys.commands or {}, server.commands or {})
     if keys.account not in (None, server.account):
         yield Wish(("account",), f"to use the account {keys.account}")
     if keys.identity not in (None, server.identity or DEFAULT_IDENTITY):
@@ -68,6 +70,14 @@ def _of_cage(keys: CageKeys, server: CageKeys, cages: ServerCages) -> Iterator[W
     for key, what in wider(keys.over(wished), given):
         place = ("cage", to_camel(key)) if key in keys.said else ("cage",)
         yield Wish(place, f"{what} in its cage")
+
+
+def _of_names(
+    key: str, wished: Mapping[str, object], given: Mapping[str, object]
+) -> Iterator[Wish]:
+    for name, one in wished.items():
+        if one != given.get(name, one):
+            yield Wish((key, name), f"to replace the {key[:-1]} {name} of the settings")
 
 
 def _of_hooks(keys: SessionKeys) -> Iterator[Wish]:

@@ -40,7 +40,52 @@ BUILT_IN: Final[dict[str, ToolKind]] = {
     "exit_plan_mode": "ask",
     SEARCH_TOOL: "notes",  # finds other tools, where they are too many to be told all at once
 }
-# Those that Airboss offers: the four of jobs, and its own ways to ask a person and to show a plan.
+# Others that the pinned runtime has and shows to no agent of ours. Under such a name it runs its
+# own instead of anybody's, unless that replaces it: so nobody else is given one.
+HIDDEN: Final = frozenset(
+    {
+        "catalog_search",
+        "catalog_select",
+        "context_board",
+        "dynamic_workflows_manage",
+        "execution_subagent",
+        "file_search",
+        "get_context_remaining",
+        "grep_search",
+        "invoke_canvas_action",
+        "lexical_code_search",
+        "list_canvas_capabilities",
+        "list_powershell",
+        "local_shell",
+        "lsp",
+        "manage_schedule",
+        "new_context",
+        "open_canvas",
+        "powershell",
+        "read_file",
+        "read_inbox",
+        "read_memories",
+        "read_powershell",
+        "run_dynamic_workflow",
+        "search_code_subagent",
+        "semantic_search",
+        "send_inbox",
+        "session_artifacts",
+        "session_history",
+        "session_store_sql",
+        "stop_powershell",
+        "store_memory",
+        "str_replace_editor",
+        "submit_security_review_scope",
+        "task_complete",
+        "update_todo",
+        "vote_memory",
+    }
+)
+EXTENSIONS_MANAGE: Final = "extensions_manage"
+EXTENSIONS_RELOAD: Final = "extensions_reload"
+# Those that Airboss offers: the four of jobs, its own ways to ask a person and to show a plan, and
+# two for extensions.
 OURS: Final = (
     "job_prepare_document",
     "job_boolean_true",
@@ -48,6 +93,8 @@ OURS: Final = (
     "job_prerequisite_failed",
     "ask_user",
     "exit_plan_mode",
+    EXTENSIONS_MANAGE,
+    EXTENSIONS_RELOAD,
 )
 GITHUBS_SERVER: Final = "github-mcp-server"
 

@@ -173,6 +173,7 @@ class SessionView(Frozen):
     # That cage, where it has or had one.
     cage: CageView | None = None
     egress: tuple[HostTraffic, ...] | None = None
+    machine: str | None = None
 
     @property
     def runtime_number(self) -> int:
@@ -262,8 +263,8 @@ def _changes(  # noqa: C901 - one arm a kind
 ) -> dict[str, object]:
     match event:
         case SessionReady():
-            account = event.account or view.account
-            return {"state": "idle", "error": None, "compacting": False, "account": account}
+            used = {"account": event.account or view.account, "machine": event.machine}
+            return {"state": "idle", "error": None, "compacting": False, **used}
         case AccountChanged():
             return {"account": event.to}
         case SessionResumed():

@@ -6,7 +6,9 @@ Apart from the client for HTTP, which takes a while to load and which not everyb
 import asyncio
 import ipaddress
 import socket
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from airboss.errors import AirbossError
@@ -14,6 +16,10 @@ from airboss.net.addresses import is_local_name, is_metadata, is_metadata_name, 
 
 # Of the addresses of a name so many are tried.
 _MOST_ADDRESSES: Final = 3
+# So long a name is looked up. The system may take longer, so it does that in threads that nothing
+# else waits for.
+_SECONDS: Final = 10.0
+_LOOKING_UP: Final = ThreadPoolExecutor(8, "airboss-names")
 
 
 class AddressBlocked(AirbossError):
@@ -42,9 +48,12 @@ class Egress:
         name = host.strip("[]")
         if self.check(name):  # there is nothing to look up, which would take a thread
             return [name]
-        loop = asyncio.get_running_loop()
+        look_up = partial(socket.getaddrinfo, name, port, type=socket.SOCK_STREAM)
         try:
-            found = await loop.getaddrinfo(name, port, type=socket.SOCK_STREAM)
+            async with asyncio.timeout(_SECONDS):
+                found = await asyncio.get_running_loop().run_in_executor(_LOOKING_UP, look_up)
+        except TimeoutError:
+            raise NameNotFound(f"{name} was not found within {_SECONDS:g} s") from None
         except (OSError, UnicodeError) as error:
             raise NameNotFound(f"{name} was not found: {error}") from error
         found.sort(key=lambda one: one[0] != socket.AF_INET)

@@ -4,7 +4,7 @@ import asyncio
 import os
 import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, MutableMapping
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Any, Final, TypeAlias
 
 import uvicorn
@@ -14,6 +14,7 @@ from airboss.errors import SettingsInvalid
 
 HOST: Final = "127.0.0.1"
 _BACKLOG: Final = 512
+_PIECE: Final = 1 << 16
 # Longer than the runtime keeps a connection that it does not use: it could write to one that ends.
 _IDLE_SECONDS: Final = 120
 
@@ -100,3 +101,13 @@ def listen(port: int = 0) -> socket.socket:
         listening.close()
         raise SettingsInvalid(f"Port {port} cannot be used: {error.strerror}.") from error
     return listening
+
+
+async def pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """What is read there is written here, and so is its end."""
+    with suppress(OSError):
+        while piece := await reader.read(_PIECE):
+            writer.write(piece)
+            await writer.drain()
+        if writer.can_write_eof():
+            writer.write_eof()

@@ -260,13 +260,16 @@ class Runtime:
         pid = pid if cage is None else cage.pid
         for number in {child.pid, pid}:
             give_back_descriptor_limit(number)
-        wire = SdkWire(asyncio.get_running_loop(), plan.request_handler)
+        is_caged = cage is not None
+        wire = SdkWire(asyncio.get_running_loop(), plan.request_handler, is_caged=is_caged)
         wire.attach(client)
         self.starts += 1
         # In a cage long outputs stay in its own temporary folder: what an agent can write, it could
         # replace by a link while we move it.
         places = plan.places if cage is None else None
-        return RuntimeProcess(client, child, wire, mark, located, pid, places, cage=cage)
+        process = RuntimeProcess(client, child, wire, mark, located, pid, places, cage=cage)
+        wire.distrust = process.end
+        return process
 
     async def _caged(
         self, located: Located, program: Path, note: Path, mark: str

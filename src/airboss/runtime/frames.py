@@ -49,6 +49,16 @@ _BODY = secrets.token_hex(16)
 _IS_CALL = b'"method":"%b"' % CALL_BODY.encode()
 
 
+class Oversized(ValueError):
+    """More than is taken of one message, from whom nothing is believed."""
+
+    def __init__(self, size: int, most: int) -> None:
+        super().__init__(
+            f"The cage was ended: the agent runtime in it said something of {size / 1e6:,.0f} MB, "
+            f"and {most / 1e6:,.0f} MB is the most that is read."
+        )
+
+
 class Pipe(Protocol):
     """What a process says, as bytes."""
 
@@ -79,11 +89,15 @@ class PassedOver:
 
 
 def read_message(
-    pipe: Pipe, go_on: Callable[[], None] = lambda: None, most: int = MOST_BYTES
+    pipe: Pipe,
+    go_on: Callable[[], None] = lambda: None,
+    most: int = MOST_BYTES,
+    bound: int | None = None,
 ) -> tuple[Any, int]:
     """The next message and how many bytes of it are in memory; none where the pipe has ended or
     says something that is none. An odd one is a ValueError, half a one an EOFError. `go_on` is
-    called again and again while a large one is read, which may take seconds."""
+    called again and again while a large one is read, which may take seconds. What is over `bound`
+    is not read at all."""
     header = pipe.readline(_HEADER)
     name, _, size = header.partition(b":")
     if name != b"Content-Length":
@@ -91,6 +105,8 @@ def read_message(
     length = int(size)
     if length < 0:
         raise ValueError("The agent runtime said something of no length.")
+    if bound is not None and length > bound:
+        raise Oversized(length, bound)
     pipe.readline(_HEADER)
     if length <= most:
         return json.loads(_exactly(pipe, length).decode()), length

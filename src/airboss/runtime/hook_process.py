@@ -1,4 +1,5 @@
 """Runs one program that is asked at a moment of a session's life: JSON in, JSON out, and an end.
+That of a session in a cage runs in there, unless the settings have it outside.
 
 Whatever it does, it is over after its time, its words are bounded, and nothing that it started
 outlives it. What its answer means is not known here.
@@ -6,20 +7,28 @@ outlives it. What its answer means is not known here.
 
 import asyncio
 import json
+import os
 import secrets
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final, TypeAlias, cast
 
+from airboss import strange_files
+from airboss.errors import AirbossError
 from airboss.model.setup import HookSetup
-from airboss.programs import APART, end_group, give, hear
+from airboss.programs import APART, RunningProgram, end_group, give, hear
+from airboss.runtime import hook_child
+from airboss.runtime.cage.programs import CagePrograms, Place
+from airboss.runtime.cage.system import system_facts
+from airboss.runtime.host_place import host_place
 from airboss.runtime.sweep import HOOK, sweep_hooks
 
 MOST_OUTPUT: Final = 1 << 20
+# What is larger is a program of the system's, and no script.
+LARGEST_SCRIPT: Final = 20_000_000
 _MOST_REASON: Final = 4096
 _SAYS_NO: Final = 2
 _END_SECONDS: Final = 1.0
@@ -38,12 +47,18 @@ class HookAnswer:
     milliseconds: int = 0
 
 
+# What starts programs in the session's cage, which is opened where it is not.
+Caging: TypeAlias = Callable[[], Awaitable[CagePrograms]]
+
+
 @dataclass(slots=True)
 class HookPrograms:
-    """Runs programs in `cwd`, in a cleaned environment."""
+    """Runs programs in `cwd`, in a cleaned environment; with `cage` in there, in its own. What is
+    outside though there is a cage does not start in `cwd`, which the agent writes."""
 
     environ: Mapping[str, str]
     cwd: Path
+    cage: Caging | None = None
 
     async def ask(self, hook: HookSetup, given: Mapping[str, Any]) -> HookAnswer:
         began = time.monotonic()
@@ -57,21 +72,19 @@ class HookPrograms:
     async def _run(
         self, hook: HookSetup, given: Mapping[str, Any]
     ) -> tuple[int | None, bytes, bytes]:
-        await asyncio.to_thread(_must_be_as_before, hook)
-        words, more = _words_of(hook)
-        mark = secrets.token_hex(8)
+        if self.cage is None or not hook.on_host:
+            return await self._talk(hook, given, self.cwd, {})
+        place = await host_place(self.cwd)
         try:
-            process = await asyncio.create_subprocess_exec(
-                *words,
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.PIPE,
-                env={**self.environ, **more, HOOK: mark},
-                cwd=self.cwd,
-                **APART,
-            )
-        except (OSError, ValueError) as error:
-            raise _Failed(f"It could not be run: {error}") from error
+            return await self._talk(hook, given, place.folder, place.environ)
+        finally:
+            await asyncio.shield(place.remove())
+
+    async def _talk(
+        self, hook: HookSetup, given: Mapping[str, Any], cwd: Path, environ: Mapping[str, str]
+    ) -> tuple[int | None, bytes, bytes]:
+        mark = secrets.token_hex(8)
+        process = await self._started(hook, mark, cwd, environ)
         said = json.dumps(given, default=str).encode()
         output, errors = bytearray(), bytearray()
         async with asyncio.TaskGroup() as group:
@@ -91,6 +104,61 @@ class HookPrograms:
         if is_late:
             raise _Failed(f"It did not answer within {hook.seconds:g} s.")
         return process.returncode, bytes(output), bytes(errors)
+
+    async def _started(
+        self, hook: HookSetup, mark: str, cwd: Path, environ: Mapping[str, str]
+    ) -> RunningProgram:
+        await asyncio.to_thread(_must_be_as_before, hook)
+        try:
+            if self.cage is not None and not hook.on_host:
+                return await _started_in(await self.cage(), hook, mark)
+            words, more = _words_of(hook)
+            return await asyncio.create_subprocess_exec(
+                *words,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+                env={**self.environ, **environ, **more, HOOK: mark},
+                cwd=cwd,
+                **APART,
+            )
+        except (OSError, ValueError, AirbossError) as error:
+            raise _Failed(f"It could not be run: {error}") from error
+
+
+async def _started_in(cage: CagePrograms, hook: HookSetup, mark: str) -> RunningProgram:
+    words = await asyncio.to_thread(caged_words, hook, cage.place)
+    return await cage.start(words, env={"PYTHONUTF8": "1", HOOK: mark})
+
+
+def caged_words(hook: HookSetup, place: Place) -> list[str]:
+    """Blocking. A program that is not there inside is handed in: a script, or the first file that
+    its interpreter is given. Other files are not, as every shell inside could read them."""
+    if hook.python is None:
+        return _with_program(hook.command, place)
+    file, _, function = hook.python.rpartition(":")
+    child = place.hand_in("hook_child.py", Path(hook_child.__file__).read_bytes())
+    begin = [str(system_facts().python), "-I", "-B", str(child)]
+    return [*begin, _path_in(file, place), function, hook.files.get(file, "")]
+
+
+def _with_program(words: Sequence[str], place: Place) -> list[str]:
+    for index, word in enumerate(words):
+        is_interpreter = index == 0 and place.sees(Path(word))
+        if os.path.isabs(word) and not is_interpreter:
+            return [*words[:index], _path_in(word, place), *words[index + 1 :]]
+    return list(words)
+
+
+def _path_in(file: str, place: Place) -> str:
+    path = Path(file)
+    if place.sees(path) or not path.is_file():
+        return file
+    try:
+        content = strange_files.read(path, LARGEST_SCRIPT)
+    except strange_files.FileTooLarge:
+        raise _Failed(f"{file} is not in the cage, and too large to be handed in.") from None
+    return str(place.hand_in(path.name, content))
 
 
 class _Failed(Exception):
@@ -113,7 +181,7 @@ def _words_of(hook: HookSetup) -> tuple[list[str], dict[str, str]]:
 def digest_of_file(file: str) -> str | None:
     """None for one that is not readable."""
     try:
-        return sha256(Path(file).read_bytes()).hexdigest()
+        return strange_files.digest(file, LARGEST_SCRIPT)
     except OSError:
         return None
 
@@ -124,7 +192,7 @@ def _must_be_as_before(hook: HookSetup) -> None:
             raise _Failed(f"It was not run: {file} has changed since the session was opened.")
 
 
-async def _ended_within(process: asyncio.subprocess.Process, seconds: float) -> bool:
+async def _ended_within(process: RunningProgram, seconds: float) -> bool:
     """Its own end: `wait` waits for all who hold its pipes, too."""
     try:
         async with asyncio.timeout(seconds):
@@ -135,9 +203,12 @@ async def _ended_within(process: asyncio.subprocess.Process, seconds: float) -> 
     return True
 
 
-async def _sweep(process: asyncio.subprocess.Process, mark: str) -> None:
+async def _sweep(process: RunningProgram, mark: str) -> None:
     """All that stayed in its group, and all else that it started."""
-    end_group(process)
+    if isinstance(process, asyncio.subprocess.Process):
+        end_group(process)
+    else:
+        process.kill()
     await sweep_hooks(mark)
 
 

@@ -6,7 +6,7 @@ while, and the one that was idle for longest ends at once where there are too ma
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -15,11 +15,15 @@ import psutil
 from airboss.background import Background
 from airboss.errors import RuntimesBusy, RuntimeUnavailable
 from airboss.runtime.agent_runtime import Runtime, RuntimePlan, RuntimeSignIn, RuntimeStatus
+from airboss.runtime.cage.programs import CagePrograms, ProgramNotStarted
 from airboss.runtime.pool_key import PoolKey
 from airboss.runtime.session import RuntimeSession, open_session
 from airboss.runtime.session_request import SessionRequest
 
 IDLE_SECONDS: Final = 300.0
+# A cage is of one chat or one run of a task: nobody else can use it when that has left it, and it
+# takes its memory, and its time when the server ends. The next session of a run comes sooner.
+_CAGE_IDLE_SECONDS: Final = 15.0
 # A process grows by some 8 KB with each session that it has served.
 _MOST_SESSIONS: Final = 5_000
 _MOST_BYTES: Final = 700 * 1024 * 1024
@@ -71,9 +75,12 @@ class Pool:
     most: int = 8
     most_cages: int = 24
     idle_seconds: float = IDLE_SECONDS
+    cage_idle_seconds: float = _CAGE_IDLE_SECONDS
     most_sessions: int = _MOST_SESSIONS
     most_bytes: int = _MOST_BYTES
     weighed_every: int = _WEIGHED_EVERY
+    # Asked where all cages are in use; whether one is not any more.
+    spare_cage: Callable[[], Awaitable[bool]] | None = None
     _runtimes: dict[PoolKey, PooledRuntime] = field(default_factory=dict[PoolKey, PooledRuntime])
     _background: Background = field(default_factory=lambda: Background("runtimes"))
     _room: asyncio.Event = field(default_factory=asyncio.Event)
@@ -99,6 +106,14 @@ class Pool:
                 await self._swept(runtime)
             return await open_session(runtime, asked)
 
+    async def programs(self, key: PoolKey) -> CagePrograms:
+        """What starts programs in the cage of this key; the cage is opened where it is not."""
+        async with self.use(key) as runtime:
+            cage = (await runtime.process()).cage
+        if cage is None:
+            raise ProgramNotStarted("It is in no cage.")
+        return cage.programs
+
     async def _swept(self, runtime: Runtime) -> None:
         """What a process that died left running is ended, by the marks of its sessions too: one of
         them that goes on elsewhere would be swept with it."""
@@ -117,8 +132,12 @@ class Pool:
                 return self._enter(key)
             elif (idlest := self._idlest(key)) is not None:
                 await asyncio.wait({self._end(idlest)})
-            else:
+            elif not await self._spared(key):
                 raise self._busy(key)
+
+    async def _spared(self, key: PoolKey) -> bool:
+        """Whether somebody gave a cage back that nobody works in."""
+        return key.cage is not None and self.spare_cage is not None and await self.spare_cage()
 
     def _enter(self, key: PoolKey) -> PooledRuntime:
         entry = self._runtimes.get(key)
@@ -155,7 +174,8 @@ class Pool:
         loop = asyncio.get_running_loop()
         if entry.idle is None:
             entry.idle_at = loop.time()
-            entry.idle = loop.call_later(self.idle_seconds, self._end_if_idle, entry)
+            seconds = self.idle_seconds if entry.key.cage is None else self.cage_idle_seconds
+            entry.idle = loop.call_later(seconds, self._end_if_idle, entry)
         self._room.set()
         if entry.runtime.served >= self.most_sessions:
             self._end(entry)
@@ -194,10 +214,11 @@ class Pool:
         self._room.clear()
         await self._room.wait()
 
-    def must_have_room(self, key: PoolKey) -> None:
+    async def must_have_room(self, key: PoolKey) -> None:
         """Refused as `use` would, before anything is written down."""
-        if not self._has_room_for(key) and self._idlest(key) is None:
-            raise self._busy(key)
+        while not self._has_room_for(key) and self._idlest(key) is None:
+            if not await self._spared(key):
+                raise self._busy(key)
 
     def _busy(self, key: PoolKey) -> RuntimesBusy:
         if key.cage is not None:
@@ -209,6 +230,14 @@ class Pool:
             f"All {self.most} agent runtimes are in use. Close the sessions of another account or "
             "identity, or raise max_runtimes in the settings."
         )
+
+    async def end_cages(self, owners: Collection[str]) -> None:
+        """Those of these owners that nobody uses."""
+        caged = [one for one in self._runtimes.values() if one.key.cage is not None]
+        meant = [one for one in caged if one.key.cage and one.key.cage.owner in owners]
+        ending = [self._end(one) for one in meant if not one.is_used]
+        if ending:
+            await asyncio.wait(ending)
 
     async def stop(self) -> None:
         """All at the same time; nothing of them is left. Never raises."""

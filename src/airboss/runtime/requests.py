@@ -19,12 +19,14 @@ from airboss.runtime.tools import (
     AnswerCall,
     OutsideCall,
     ToolOffer,
+    ToolPictures,
     ToolRefusal,
+    ToolSaid,
     outside_call,
 )
 
 if TYPE_CHECKING:
-    from copilot.rpc import SessionRpc
+    from copilot.rpc import ExternalToolTextResultForLlm, SessionRpc
 
 T = TypeVar("T")
 
@@ -49,10 +51,15 @@ class Requests:
         beside: Background,
     ) -> None:
         self._decide = decide
-        self._outside = {offer.name for offer in tools if offer.handle is None}
+        self.take_tools(tools)
         self._answer = answer
         self._beside = beside
         self.origins = Origins()
+
+    def take_tools(self, tools: Iterable[ToolOffer]) -> None:
+        """Calls of these are the SDK's to answer. All others are ours, also those of a tool that
+        was withdrawn meanwhile: the SDK would leave them unanswered for ever."""
+        self._handled = frozenset(offer.name for offer in tools if offer.handle is not None)
 
     def ask_permission(self, say: SayToRuntime, raw: Mapping[str, Any]) -> None:
         """A raw `permission.requested`."""
@@ -61,9 +68,11 @@ class Requests:
             permit = self._permit(say, data, self.origins.of(raw))
             self._begin(str(data.get("requestId")), permit)
 
-    def ask_outside(self, say: SayToRuntime, data: Mapping[str, Any]) -> None:
-        call = outside_call(data)
-        if call.tool in self._outside and self._answer:
+    def ask_outside(
+        self, say: SayToRuntime, data: Mapping[str, Any], *, again: bool = False
+    ) -> None:
+        call = outside_call(data, again=again)
+        if call.tool not in self._handled and self._answer:
             self._begin(call.request_id, self._call(say, self._answer, call))
 
     def _begin(self, request: str, work: Coroutine[Any, Any, None]) -> None:
@@ -103,15 +112,29 @@ class Requests:
             said = await answer(call)
         except Exception:  # noqa: BLE001  # the border: whatever failed, the turn goes on
             said = ToolRefusal(_NO_ANSWER)
-        refusal = said.reason if isinstance(said, ToolRefusal) else None
-        result = rpc.ExternalToolTextResultForLlm(
-            text_result_for_llm=said.reason if isinstance(said, ToolRefusal) else said,
-            result_type="failure" if refusal else "success",
-            error=refusal,
-        )
-        request = rpc.HandlePendingToolCallRequest(request_id=call.request_id, result=result)
+        request = rpc.HandlePendingToolCallRequest(request_id=call.request_id, result=_result(said))
         with contextlib.suppress(AirbossError):
             await say(lambda to: to.tools.handle_pending_tool_call(request))
+
+
+def _result(said: ToolSaid) -> "ExternalToolTextResultForLlm":
+    from copilot import rpc
+
+    if isinstance(said, ToolRefusal):
+        return rpc.ExternalToolTextResultForLlm(
+            text_result_for_llm=said.reason, result_type=said.kind, error=said.reason
+        )
+    text, images = (said.text, said.images) if isinstance(said, ToolPictures) else (said, ())
+    kind = rpc.ExternalToolTextResultForLlmBinaryResultsForLlmType.IMAGE
+    pictures = [
+        rpc.ExternalToolTextResultForLlmBinaryResultsForLlm(
+            data=image.data, mime_type=image.mime, type=kind
+        )
+        for image in images
+    ]
+    return rpc.ExternalToolTextResultForLlm(
+        text_result_for_llm=text, result_type="success", binary_results_for_llm=pictures or None
+    )
 
 
 async def _traced(

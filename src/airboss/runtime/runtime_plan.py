@@ -11,6 +11,7 @@ from airboss.runtime.cage.plan import CagePlan
 from airboss.runtime.connection import OutsideRuntime
 from airboss.runtime.handed_calls import ServeCall
 from airboss.runtime.span_target import SpanTarget
+from airboss.store.folder import DataFolder
 from airboss.store.places import Places
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class RuntimePlan:
     @property
     def notes(self) -> Path:
         """Where it is written down which processes run, in the data folder."""
-        return self.folder / "runtimes"
+        return DataFolder(self.folder).runtime_notes
 
     @property
     def launchers(self) -> Path:

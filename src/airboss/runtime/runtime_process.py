@@ -85,11 +85,17 @@ class RuntimeProcess:
         """From now on `session` hears its events, and what it starts is swept with this process.
         `wanted` are its hooks beside the one before each call."""
         self.sessions.add(session)
+        self.wire.known.add(session)
         self.wire.routes[session] = without_repeats(hear)
         if ask_hook is not None:
             self.wire.hooks[session] = ask_hook
             if wanted:
                 self.wire.wanted[session] = wanted
+
+    def want(self, session: str, wanted: frozenset[str]) -> None:
+        """The session has other hooks from now on."""
+        if session in self.wire.hooks:
+            self.wire.wanted[session] = wanted
 
     def when_lost(self, session: str, lost: Callable[[str], None]) -> None:
         """`lost` is called with the reason when this process ends, or now where it has."""

@@ -14,11 +14,18 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from airboss.background import Background, ignore_failure
 from airboss.errors import RuntimeUnavailable
-from airboss.runtime.frames import TOO_LARGE, PassedOver, Pipe, Shortened, read_message
+from airboss.runtime.frames import (
+    TOO_LARGE,
+    Oversized,
+    PassedOver,
+    Pipe,
+    Shortened,
+    read_message,
+)
 from airboss.runtime.handed_calls import HandedCalls, ServeCall
 from airboss.runtime.sdk_internals import SdkConnection
 
@@ -59,8 +66,11 @@ _FOR_THE_SDK = frozenset(
 )
 # The runtime asks for all hooks or none, and waits for each: six more in a session of one turn.
 _OUR_HOOK = "preToolUse"
-# So long the loop is held at a time.
-_SLICE_SECONDS = 0.01
+_MOST_OF_A_CAGE = 64_000_000
+_ODD = "The cage was ended: the agent runtime in it said something that none would say."
+_FOREIGN = "The cage was ended: the agent runtime in it spoke for a session that it does not have."
+# So long the loop is held at a time: all other sessions wait meanwhile.
+_SLICE_SECONDS = 0.002
 # What was read and not heard yet: more than this stays in the pipe, and its writer waits.
 _MOST_WAITING_BYTES = 1024 * 1024
 # So long the end of a connection is held back.
@@ -75,7 +85,11 @@ class SdkWire:
     """Brings the raw events of one client to the sessions they belong to, on the event loop."""
 
     def __init__(
-        self, loop: asyncio.AbstractEventLoop, serve_call: ServeCall | None = None
+        self,
+        loop: asyncio.AbstractEventLoop,
+        serve_call: ServeCall | None = None,
+        *,
+        is_caged: bool = False,
     ) -> None:
         # The calls that it hands to us, where it has no network.
         self._calls = HandedCalls(serve_call, loop) if serve_call is not None else None
@@ -84,6 +98,12 @@ class SdkWire:
         # The hooks that a session has beside the one before each call of a tool, by name. Most
         # have none.
         self.wanted: dict[str, frozenset[str]] = {}
+        # Nothing that comes from a cage is believed: `distrust` is told, in words, of what no
+        # runtime would say, and ends it.
+        self._is_caged = is_caged
+        self.distrust: Callable[[str], None] = lambda _: None
+        # All that were ever on it.
+        self.known: set[str] = set()
         self.heard = 0
         self.attached = False
         self._loop = loop
@@ -110,8 +130,11 @@ class SdkWire:
 
     def _read(self, pipe: Pipe) -> Any:
         try:
-            message, self._size = read_message(pipe, self._go_on)
-        except (OSError, EOFError, ValueError):
+            bound = _MOST_OF_A_CAGE if self._is_caged else None
+            message, self._size = read_message(pipe, self._go_on, bound=bound)
+        except (OSError, EOFError, ValueError) as error:
+            if isinstance(error, Oversized):
+                self._say_distrust(str(error))
             self._let_all_be_heard()
             raise
         if message is None:
@@ -132,6 +155,9 @@ class SdkWire:
 
     def _hear(self, connection: SdkConnection, message: Any) -> None:
         """On the reader's thread: one message."""
+        if self._is_caged and (why := self._why_not(message)) is not None:
+            self._say_distrust(why)
+            return
         self.heard += 1
         if isinstance(message, PassedOver):
             if (answer := self._pass_over(connection, message)) is not None:
@@ -155,6 +181,34 @@ class SdkWire:
                 pass
             case _:
                 connection.hand_on(message)
+
+    def _why_not(self, message: Any) -> str | None:
+        """Why nobody believes a message that comes from a cage."""
+        if isinstance(message, PassedOver):
+            is_known = message.session is None or message.session in self.known
+            return None if is_known else _FOREIGN
+        try:
+            method, params = message.get("method"), message.get("params")
+            if method not in ("session.event", "hooks.invoke"):
+                return self._whom_it_names(method, params)
+            kind = params["event"]["type"] if method == "session.event" else params["hookType"]
+            session = params["sessionId"]
+        except (AttributeError, KeyError, TypeError):
+            return _ODD
+        if not isinstance(kind, str) or not isinstance(session, str):
+            return _ODD
+        return None if session in self.known else _FOREIGN
+
+    def _whom_it_names(self, method: object, params: object) -> str | None:
+        """Of requests, such as for permission. What is told of lives of sessions nobody hears."""
+        if method == "session.lifecycle" or not isinstance(params, dict):
+            return None
+        named = cast("dict[str, object]", params).get("sessionId")
+        return _FOREIGN if isinstance(named, str) and named not in self.known else None
+
+    def _say_distrust(self, why: str) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop is closed
+            self._loop.call_soon_threadsafe(self.distrust, why)
 
     def _is_wanted(self, message: Mapping[str, Any]) -> bool:
         params = message["params"]

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from airboss.background import Background
@@ -19,7 +19,7 @@ from airboss.runtime.requests import CutOffRequests, Requests
 from airboss.runtime.runtime_process import RuntimeProcess, RuntimeRefused
 from airboss.runtime.sdk_internals import forget_session
 from airboss.runtime.session_on_process import WORKING_SECONDS, SessionOnProcess
-from airboss.runtime.session_request import SessionRequest
+from airboss.runtime.session_request import SessionRequest, nobody_listens
 from airboss.runtime.session_servers import RunningServers
 from airboss.runtime.signals import (
     Compacted,
@@ -31,6 +31,7 @@ from airboss.runtime.signals import (
     TurnIdle,
     went_quiet,
 )
+from airboss.runtime.tools import ToolOffer, sdk_tools
 from airboss.runtime.translate import Translator
 
 _OPEN_SECONDS = 60.0
@@ -63,6 +64,8 @@ class RuntimeSession(SessionOnProcess):
     def __init__(self, process: RuntimeProcess, asked: SessionRequest) -> None:
         super().__init__(process, asked.id)
         self._asked = asked
+        self.offers = asked.tools
+        self._overhear = asked.overhear or nobody_listens
         known_model = asked.model if asked.provider is None else None
         self._translator = Translator(asked.redactor, known_model, asked.most)
         self._hooks = Hooks(asked.gate, asked.hooks) if asked.gate else None
@@ -120,21 +123,33 @@ class RuntimeSession(SessionOnProcess):
             # Nobody waits for it: the runtime starts them when it is asked for their list.
             self._process.begin(self._sdk.rpc.mcp.list())
 
-    def go_on(self, pending: CutOffRequests) -> None:
-        """The turn that was cut off goes on: what it asked for is asked again now."""
+    def go_on(self, pending: CutOffRequests, is_told: Callable[[str], bool] | None = None) -> None:
+        """The turn that was cut off goes on: what it asked for is asked again now. Calls of tools
+        for which `is_told` says no were told before, with their end."""
         self._begin_to_wait()
         for request in pending.permissions:
             self._requests.ask_permission(self._say, {"data": request})
         for call in pending.calls:
-            self.hear({"type": "tool.execution_start", "data": call})
-            self._requests.ask_outside(self._say, call)
+            if is_told is None or is_told(str(call.get("toolName"))):
+                self.hear({"type": "tool.execution_start", "data": call})
+            self._requests.ask_outside(self._say, call, again=True)
 
-    async def send(self, text: str, more: list[Any] | None = None, *, plan: bool = False) -> str:
+    async def send(
+        self,
+        text: str,
+        more: list[Any] | None = None,
+        *,
+        plan: bool = False,
+        is_wanted: Callable[[], bool] = lambda: True,
+    ) -> str | None:
         """Put a request to the agent, with attachments in the runtime's words; the runtime's id of
         it. What follows is heard. In plan mode the agent is told to show a plan first."""
         self._begin_to_wait()
         try:
             await self.servers.before_request()
+            self._busy = is_wanted()  # asked again: servers may have taken long
+            if not self._busy:
+                return None
             asking = self._opened.send(text, attachments=more, agent_mode="plan" if plan else None)
             name = await self._process.ask(asking)
             if self.servers.are_late:
@@ -169,6 +184,15 @@ class RuntimeSession(SessionOnProcess):
             with contextlib.suppress(RuntimeUnavailable):
                 await self._process.ask(take_back(self._opened, name, text), WORKING_SECONDS)
             self._steering.pop(name, None)
+
+    async def offer(self, tools: tuple[ToolOffer, ...], hooks: frozenset[str]) -> None:
+        """From now on it has these tools, in the running turn too, and is asked these hooks."""
+        if self._hooks is not None:
+            self._process.want(self.id, hooks)
+        if tools != self.offers:
+            await self._process.ask(self._opened.set_tools(sdk_tools(tools)), WORKING_SECONDS)
+            self.offers = tools
+            self._requests.take_tools(tools)
 
     @property
     def knows_named_models_only(self) -> bool:
@@ -223,7 +247,7 @@ class RuntimeSession(SessionOnProcess):
     async def _sweep(self, *, keeps_servers: bool = False) -> None:
         """End what the agent left running. Who called no tool but ours has started nothing, and a
         look at all processes takes milliseconds. What was before a resume, nobody knows."""
-        ours = {offer.name for offer in self._asked.tools}
+        ours = {offer.name for offer in self.offers}
         has_servers = self.servers and not keeps_servers
         is_new = not self._asked.resume and self._hooks is not None
         if not is_new or has_servers or (self._hooks and self._hooks.called - ours):
@@ -243,6 +267,7 @@ class RuntimeSession(SessionOnProcess):
         if self._over:
             return
         self._heard_at = self._loop.time()
+        self._overhear(raw, self._steering)
         match raw.get("type"):
             case "permission.requested":
                 self._requests.ask_permission(self._say, raw)

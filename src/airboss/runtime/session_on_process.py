@@ -17,6 +17,7 @@ from airboss.runtime.errands import (
 from airboss.runtime.requests import CutOffRequests, pending_requests
 from airboss.runtime.runtime_process import RuntimeProcess, RuntimeRefused
 from airboss.runtime.tool_names import ToolsBySource, tools_by_source
+from airboss.runtime.tools import ToolOffer
 
 if TYPE_CHECKING:
     from copilot.rpc import SessionRpc
@@ -37,6 +38,19 @@ class SessionOnProcess:
         self._process = process
         self._sdk: CopilotSession | None = None
         self._began = False
+        # What Airboss offers now.
+        self.offers: tuple[ToolOffer, ...] = ()
+
+    @property
+    def _brought(self) -> frozenset[str]:
+        """The names of the tools of extensions."""
+        return frozenset(offer.name for offer in self.offers if offer.asks)
+
+    @property
+    def workspace(self) -> str | None:
+        """The runtime's folder for the plan and the notes of the session."""
+        path = self._sdk.workspace_path if self._sdk else None
+        return None if path is None else str(path)
 
     @property
     def has_begun(self) -> bool:
@@ -56,7 +70,7 @@ class SessionOnProcess:
         return await self._process.ask(self._opened.send(text))
 
     async def tools(self) -> ToolsBySource | None:
-        return await tools_by_source(self._say)
+        return await tools_by_source(self._say, self._brought)
 
     async def pending(self) -> CutOffRequests:
         """What was asked for when the session was cut off, and is still."""
@@ -65,6 +79,11 @@ class SessionOnProcess:
     async def command(self, name: str, words: str) -> CommandAnswer:
         """One of the runtime's own."""
         return await self._process.ask(command(self._opened, name, words), _COMMAND_SECONDS)
+
+    async def history(self) -> list[dict[str, Any]]:
+        """All that the runtime told of the session, in its own words."""
+        found: list[Any] = await self._process.ask(self._opened.get_events())
+        return [event.to_dict() for event in found]
 
     async def plan(self) -> str | None:
         """What the agent wrote down as its plan, where it did."""

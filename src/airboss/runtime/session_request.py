@@ -19,6 +19,11 @@ from airboss.runtime.tools import AnswerCall, ToolOffer
 
 RenewToken: TypeAlias = Callable[[], Awaitable[tuple[str, int]]]
 Hear: TypeAlias = Callable[[Event | Signal], None]
+Overhear: TypeAlias = Callable[[Mapping[str, Any], Mapping[str, str]], None]
+
+
+def nobody_listens(_raw: Mapping[str, Any], _steering: Mapping[str, str]) -> None:
+    """To the runtime's own events, in most sessions."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +56,8 @@ class SessionRequest:
     switch: DecideSwitch | None = None
     gate: ToolGate | None = None  # what every call of a tool passes; it too is given anew
     hooks: MoreHooks | None = None  # and what it asks beside that
+    # Hears the runtime's own events, with our names of what was put into the running turn.
+    overhear: Overhear | None = None
     resume: bool = False
     # The process that it goes to; without it the usual one.
     place: PoolKey | None = None

@@ -24,6 +24,8 @@ from airboss.runtime.supervisor import PR_SET_CHILD_SUBREAPER, prctl, stat_of
 SESSION: Final = "COPILOT_AGENT_SESSION_ID"
 # One run of a hook.
 HOOK: Final = "AIRBOSS_HOOK"
+# One process of an extension.
+EXTENSION: Final = "AIRBOSS_EXTENSION"
 _GONE_SECONDS = 2.0
 _ROUNDS = 4
 _PIECE_BYTES = 1 << 16
@@ -78,6 +80,30 @@ def _is_server(pid: int, runtime: int) -> bool:
 async def sweep_hooks(*marks: str) -> int:
     """End all that these runs of hooks left behind."""
     return await asyncio.to_thread(_sweep, _bearing({HOOK: set(marks)}))
+
+
+async def sweep_extensions(mark: str, noted: Mapping[int, int] | None = None) -> int:
+    """End all that this process of an extension started: by its mark, or noted with the time of its
+    start; and orphans with no mark at all, which are nobody's any more."""
+    bears, known = _bearing({EXTENSION: {mark}}), noted or {}
+
+    def meant(pid: int) -> bool:
+        return _is_noted(pid, known) or _is_stray(pid) or bears(pid)
+
+    return await asyncio.to_thread(_sweep, meant)
+
+
+def processes_of_extensions() -> dict[str, list[int]]:
+    """By mark. Linux only: elsewhere nobody is told."""
+    found: dict[str, list[int]] = {}
+    begin = f"{EXTENSION}=".encode()
+    for pid in psutil.pids() if sys.platform == "linux" else ():
+        with contextlib.suppress(OSError):
+            environ = _environ(pid)
+            if begin in environ:
+                words = (word for word in environ.split(b"\0") if word.startswith(begin))
+                found.setdefault(next(words, begin)[len(begin) :].decode(), []).append(pid)
+    return found
 
 
 async def sweep_orphans(supervisor: int, runtime: int) -> int:
@@ -173,6 +199,20 @@ def _environ(pid: int) -> bytes:
     finally:
         os.close(descriptor)
     return environ
+
+
+def _is_noted(pid: int, known: Mapping[int, int]) -> bool:
+    if pid not in known:
+        return False
+    state, _, started = stat_of(pid)
+    return started == known[pid] and state != _ZOMBIE
+
+
+def _is_stray(pid: int) -> bool:
+    if not CHILDREN.adopting or stat_of(pid)[1] != os.getpid() or not _adopted(pid):
+        return False
+    environ = _environ(pid)
+    return not any(f"{mark}=".encode() in environ for mark in (EXTENSION, HOOK, SESSION, LIFE))
 
 
 def _adopted(pid: int) -> bool:

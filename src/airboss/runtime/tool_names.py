@@ -139,9 +139,10 @@ async def _metadata(ask: Ask) -> Sequence[Any]:
     return (await ask(lambda rpc: rpc.tools.get_current_metadata())).tools or ()
 
 
-async def tools_by_source(ask: Ask) -> ToolsBySource | None:
-    """As the runtime says; before the first turn it knows of none but ours."""
-    found = await _metadata(ask)
+async def tools_by_source(ask: Ask, brought: frozenset[str] = frozenset()) -> ToolsBySource | None:
+    """As the runtime says; before the first turn it knows of none but ours. Those that extensions
+    `brought` are told with these."""
+    found = [tool for tool in await _metadata(ask) if tool.name not in brought]
     if all(tool.name in OURS for tool in found):
         return None
     names = [tool.name for tool in found if not tool.mcp_server_name]

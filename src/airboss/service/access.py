@@ -4,6 +4,7 @@ import hmac
 import logging
 import math
 import secrets
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from airboss.errors import NotFound, SettingsInvalid, StoreUnavailable
 from airboss.model.audit_events import TokenFacts
 from airboss.model.roles import Role
 from airboss.store.folder import DataFolder
+from airboss.store.shared_access import AccessStore, KeptCode
 from airboss.store.tokens import (
     OWNER,
     NamedToken,
@@ -54,7 +56,8 @@ class _Known:
 
 
 class Access:
-    """The tokens that count now. `refresh` reads the disk; all else is memory, on one thread."""
+    """The tokens that count now. `refresh` reads the disk, `look` the database that servers share;
+    what requests are compared with is memory."""
 
     def __init__(
         self,
@@ -68,6 +71,11 @@ class Access:
         self._named = NamedTokens(folder)
         self._codes: dict[str, _Code] = {}
         self._known: dict[str, _Known] = {}
+        # Where several servers share a database: what it says, and the owners of the others.
+        self._store: AccessStore | None = None
+        self._shared: dict[str, NamedToken] = {}
+        self._owners: dict[str, _Known] = {}
+        self._reading = threading.Lock()
         self._seen: tuple[object, object] | None = None
         # How often the tokens were read, and whether the last time all of them could be.
         self.version = 0
@@ -82,19 +90,42 @@ class Access:
     def refresh(self) -> None:
         """Blocks: asks the disk whether tokens came or went, and reads them only then."""
         owner = None if self._given else _stamp(self._folder.token)
-        seen = (owner, _stamp(self._folder.named_tokens))
-        if seen != self._seen:
-            known = self._read()
-            self._known = {name: _known(name, token) for name, token in known.items()}
-            self._seen = seen
-            self.version += 1
+        seen = (owner, None if self._store else _stamp(self._folder.named_tokens))
+        with self._reading:
+            if seen != self._seen:
+                self._know(self._read())
+                self._seen = seen
+
+    def _know(self, known: dict[str, NamedToken]) -> None:
+        self._known = {name: _known(name, token) for name, token in known.items()}
+        self.version += 1
+
+    async def share(self, store: AccessStore, *, lets_in: bool) -> None:
+        """From now on all servers on a database let in whom one of them does. The owner of a
+        folder whose process has no pages is let in by none of them."""
+        self._store, self._seen = store, None
+        self.cookie_name = f"airboss_{digest(await store.cookies())[:8]}"
+        if lets_in:
+            await store.keep_owner(digest(self.token))
+        await self.look()
+
+    async def look(self) -> None:
+        """What the database says by now, where several servers share one."""
+        if self._store is None:
+            return
+        named, owners = await self._store.tokens()
+        others = {one.fingerprint: one for one in (_known(OWNER, token) for token in owners)}
+        with self._reading:
+            if (named, others) != (self._shared, self._owners) or self._seen is None:
+                self._shared, self._owners = named, others
+                self._know(self._read())
 
     def _read(self) -> dict[str, NamedToken]:
         """Whatever cannot be read lets nobody in."""
         known: dict[str, NamedToken] = {}
         self.is_certain = True
         try:
-            known = self._named.read()
+            known = dict(self._shared) if self._store else self._named.read()
         except (SettingsInvalid, StoreUnavailable) as error:
             self.is_certain = False
             _log.error("%s", error)
@@ -113,20 +144,34 @@ class Access:
     def who(self, bearer: str) -> str | None:
         """Whose token this is. Every known one is compared, so that time tells nothing."""
         found = self._named_by(bearer)
-        return found if found and self._counting(found) else None
+        return found[0] if found and self.counts(*found) else None
 
     def is_past(self, bearer: str) -> bool:
         """Whether this is a token whose end has come. Only its holder can ask."""
         found = self._named_by(bearer)
-        return found is not None and self._counting(found) is None
+        return found is not None and not self.counts(*found)
 
-    def _named_by(self, bearer: str) -> str | None:
+    def fingerprint_of(self, bearer: str) -> str | None:
+        """Stands for this very token."""
+        found = self._named_by(bearer)
+        return found[1] if found else None
+
+    def _named_by(self, bearer: str) -> tuple[str, str] | None:
+        """The name of a token, and what stands for it."""
         presented = digest(bearer)
         found = None
-        for name, known in self._known.items():
+        owners = ((OWNER, known) for known in self._owners.values())
+        for name, known in (*owners, *self._known.items()):
             if hmac.compare_digest(presented, known.sha256):
-                found = name
+                found = name, known.fingerprint
         return found
+
+    def counts(self, name: str, fingerprint: str) -> bool:
+        """Whether what stands for a token of this name still does. Each server's owner is one."""
+        other = self._owners.get(fingerprint) if name == OWNER else None
+        if other is not None:
+            return other.until > self._clock()
+        return self.fingerprint(name) == fingerprint
 
     def fingerprint(self, name: str) -> str | None:
         """Stands for a name's token: another once that is replaced, none once it is gone or its
@@ -137,6 +182,8 @@ class Access:
     def role(self, name: str) -> Role | None:
         """What the holder of a name's token may do now; None for one that does not count."""
         known = self._counting(name)
+        if known is None and name == OWNER and self._owners:
+            return "own"
         return known.role if known else None
 
     def until(self, name: str) -> float:
@@ -158,6 +205,33 @@ class Access:
     def _counting(self, name: str) -> _Known | None:
         known = self._known.get(name)
         return known if known and known.until > self._clock() else None
+
+    async def make_code(
+        self, name: str, is_in: Callable[[], bool] = lambda: True, sign_in: str | None = None
+    ) -> str:
+        """The same as `new_code`, good at every server that shares a database."""
+        fingerprint = self.fingerprint(name)
+        if self._store is None or fingerprint is None:
+            return self.new_code(name, is_in)
+        code = secrets.token_urlsafe(24)
+        kept = KeptCode(name, fingerprint)
+        await self._store.add_code(digest(code), kept, sign_in, CODE_SECONDS, _MOST_CODES)
+        return code
+
+    async def name_of(self, code: str) -> str | None:
+        """The name that a code is for, whichever server made it. It can still be redeemed."""
+        if self._store is None:
+            return self.name_of_code(code)
+        return self._counting_name(await self._store.look_at_code(digest(code)))
+
+    async def take(self, code: str) -> str | None:
+        """The name that a code is for, once."""
+        if self._store is None:
+            return self.redeem(code)
+        return self._counting_name(await self._store.take_code(digest(code)))
+
+    def _counting_name(self, kept: KeptCode | None) -> str | None:
+        return kept.name if kept and self.counts(kept.name, kept.token) else None
 
     def new_code(self, name: str, is_in: Callable[[], bool] = lambda: True) -> str:
         """For the address that lets a browser in once, as `name`, while whoever asked is in: a

@@ -24,7 +24,7 @@ from airboss.model.audit_events import (
 from airboss.model.events import Recorded
 from airboss.model.redaction import Redactor
 from airboss.settings import Settings, shown_settings
-from airboss.store.token_changes import TokenChanges
+from airboss.store.token_changes import ChangesToTell
 
 # Whose request is being answered; set where requests come in.
 acting: ContextVar[Actor | None] = ContextVar("acting", default=None)
@@ -46,7 +46,7 @@ class Audit:
 
     log: EventLog
     redactor: Redactor
-    changes: TokenChanges
+    changes: ChangesToTell
     _writer: Writer | None = None
     _taking: asyncio.Lock = field(default_factory=asyncio.Lock)
     _has_stopped: bool = False

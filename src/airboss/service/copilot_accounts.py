@@ -60,19 +60,35 @@ class CopilotAccounts:
     _changing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def load(self) -> None:
+        self._added = await self._stored()
+        self._follow()
+
+    async def reload(self) -> None:
+        """What somebody did at another server of the same database holds here, too. Tokens stay on
+        the machine on which they were put in."""
+        async with self._changing:
+            before, self._added = self._added, await self._stored()
+            if before.keys() == self._added.keys():
+                return
+            self._follow()
+            for name in before.keys() - self._added.keys():
+                self.catalog.forget(name)
+
+    async def _stored(self) -> dict[str, str]:
         """What cannot be used any more keeps nobody from starting. The file's names win."""
         taken = {account.name for account in self.given}
         found = [one for one in await self.store.all() if is_of_a_list(one.name, ACCOUNT)]
+        added: dict[str, str] = {}
         for kept in sorted(found, key=lambda one: one.at):
             name = kept.name.partition(":")[2]
             if name in taken:
                 _log.warning("Ignored the stored %s: the settings file has its name.", kept.name)
                 continue
-            self._added[name] = kept.who
-        if self._added and self.outside is not None:
+            added[name] = kept.who
+        if added and self.outside is not None:
             _log.warning("Accounts are not used: the runtime at %s has its own.", self.outside)
-            self._added.clear()
-        self._follow()
+            return {}
+        return added
 
     def added_by(self, name: str) -> str | None:
         """Who added it here; None for one of the settings file."""

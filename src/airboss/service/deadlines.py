@@ -52,6 +52,9 @@ class Deadlines:
             expires_at = item.asked.expires_at
             if expires_at is None or expires_at > now or self.sessions.is_open(item.session):
                 continue
+            owners = self.sessions.owners
+            if owners is not None and await owners.is_elsewhere(item.session):
+                continue
             with contextlib.suppress(AirbossError):  # decided or closed in this very moment
                 late = ItemSettled(item=item.id, outcome="timeout")
                 await self.sessions.settle(item.session, late)

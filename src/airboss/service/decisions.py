@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from airboss.errors import Conflict, Invalid, NotFound
+from airboss.harness.extension_door import TRUST
 from airboss.harness.pending_items import NOT_WAITED_FOR
 from airboss.harness.questions import read_answer
 from airboss.model.audit_events import ItemDecided
@@ -74,6 +75,11 @@ class Decisions:
                 if is_for_session:
                     return await self._settle(found, settled.model_copy(update={"allows": rule}))
                 return await self._allow_always(found, rule, settled, who)
+
+    async def trusts_code(self, item: str) -> bool:
+        """Whether a yes to it lets an extension run."""
+        asked = (await self._find(item)).asked
+        return isinstance(asked, ApprovalAsked) and asked.wish == TRUST
 
     async def _without(self, found: InboxItem, choice: Decision, who: str) -> ItemSettled:
         """The agent goes on without the server. Yes is to sign in, and nothing else."""

@@ -2,7 +2,7 @@
 traces and transcripts."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -12,7 +12,9 @@ from pydantic import BaseModel, ConfigDict
 from airboss.errors import Invalid
 from airboss.harness.skills import skills_in
 from airboss.harness.trial_result import TrialResult
+from airboss.net.server_reach import server_troubles
 from airboss.runtime.pool import Pool
+from airboss.session_keys import ServerKeys
 from airboss.telemetry_settings import Telemetry
 
 if TYPE_CHECKING:
@@ -66,6 +68,17 @@ def check_transcripts(mirror: "Mirror | None") -> Check:
         remedy="Make the folder of transcripts writable, or free some space. The rest of a "
         "transcript is written with the next event of its session.",
     )
+
+
+async def check_servers(servers: Mapping[str, ServerKeys], environ: Mapping[str, str]) -> Check:
+    if not servers:
+        return Check(id="mcp-servers", state="ok", summary="No MCP servers are configured.")
+    if wrong := await server_troubles(servers, environ):
+        summary = f"Not there: {'; '.join(wrong)}."
+        remedy = "Sessions go on without a server that fails. Fix it in settings.toml, or here."
+        return Check(id="mcp-servers", state="warn", summary=summary, remedy=remedy)
+    summary = f"{len(servers)} configured, all found."
+    return Check(id="mcp-servers", state="ok", summary=summary, detail=", ".join(servers))
 
 
 async def check_processes(pool: Pool) -> Check:

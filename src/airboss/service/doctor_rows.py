@@ -1,4 +1,5 @@
-"""The doctor's rows about what people gave to sessions: hooks, bindings, providers and accounts."""
+"""The doctor's rows about what people gave to sessions: hooks, MCP servers, bindings, providers,
+accounts and extensions."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -13,13 +14,15 @@ from airboss.model.events import SessionError, TurnEnded
 from airboss.model.setup import HookSetup
 from airboss.model.views import SessionView
 from airboss.runtime.hook_process import HookPrograms
-from airboss.service.doctor_checks import Check, check_trial
+from airboss.service.doctor_checks import Check, check_servers, check_trial
+from airboss.service.extension_checks import check_extensions
 from airboss.session_keys import HOOK_SECONDS, HookName, SessionKeys
 from airboss.settings import Settings
 from airboss.store.views import PageEnd
 
 if TYPE_CHECKING:
     from airboss.service.copilot_accounts import CopilotAccounts
+    from airboss.service.extensions import Extensions
     from airboss.service.history import History
     from airboss.service.providers import Providers
     from airboss.service.sessions import Sessions
@@ -44,11 +47,15 @@ class DoctorRows:
     history: "History"
     providers: "Providers"
     accounts: "CopilotAccounts"
+    extensions: "Extensions"
 
     def rows(self, *, deep: bool) -> dict[str, Examine]:
+        servers = self.settings.session.mcp_servers or {}
         rows: dict[str, Examine] = {
             "hooks": partial(self._check_hooks, deep=deep),
             "bindings": self._check_bindings,
+            "mcp-servers": partial(check_servers, servers, self.sessions.environ),
+            "extensions": partial(check_extensions, self.extensions, self.sessions.environ),
         }
         if deep:
             for provider, _ in self.providers.all():
@@ -138,7 +145,7 @@ class DoctorRows:
         before: PageEnd | None = None
         for _ in range(_MOST_SESSIONS // _AT_ONCE):
             bodies = await self.sessions.index.page("session", ("interrupted",), before, _AT_ONCE)
-            views = [SessionView.model_validate_json(body) for body in bodies]
+            views = [SessionView.model_validate_json(body, extra="ignore") for body in bodies]
             for view in views:
                 yield view
             if len(views) < _AT_ONCE:

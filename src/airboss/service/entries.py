@@ -81,6 +81,8 @@ class Entries:
     is_watched: Callable[[], bool] = _never
     known_models: Callable[[], Sequence[str]] = _no_models
     ask_for_models: Callable[[], Awaitable[object]] = _nobody_to_ask
+    # Whether the built-in entry's tasks that write get a cage. Asked in a thread: it may try one.
+    is_caged: Callable[[], bool] = _never
     look_seconds: float = _LOOK_SECONDS
     patience_seconds: float = _PATIENCE_SECONDS
     watch_seconds: float = _WATCH_SECONDS
@@ -308,7 +310,7 @@ class Entries:
         def load() -> "Entry":
             from airboss.entry.builtin import builtin_entry
 
-            return builtin_entry(models)
+            return builtin_entry(models, is_caged=self.is_caged())
 
         made = await self._made(await in_thread(load), "built-in", None, "")
         return replace(made.with_notes(list(notes)), on_models=models)

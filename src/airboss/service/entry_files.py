@@ -117,7 +117,14 @@ class EntryFiles:
         def shown(file: LookedFile) -> LookedFile:
             return replace(file, text=self.said(file.text) if file.text else file.text)
 
-        return await in_thread(lambda: replace(seen, files=tuple(map(shown, seen.files))))
+        def clean() -> Look:
+            extensions = (
+                replace(one, files=tuple(map(shown, one.files))) for one in seen.extensions
+            )
+            files = tuple(map(shown, seen.files))
+            return replace(seen, files=files, extensions=tuple(extensions))
+
+        return await in_thread(clean)
 
     async def add_trust(self, path: str, digest: str, who: str) -> "list[TrustRow]":
         return await self.trust.add(path, digest, who, await self.named_by(path))

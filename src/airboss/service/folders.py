@@ -31,10 +31,16 @@ class Folders:
 
     @classmethod
     def around(
-        cls, repo_root: Path, roots: tuple[Path, ...], home: Path, protected: Protected = NOTHING
+        cls,
+        repo_root: Path,
+        roots: tuple[Path, ...],
+        home: Path,
+        protected: Protected = NOTHING,
+        shared: tuple[Path, ...] = (),
     ) -> "Folders":
-        """Without roots of one's own: the home folder, the repository, and what lies beside it."""
-        chosen = roots or (home, repo_root.parent)
+        """Without roots of one's own: the home folder, the repository, and what lies beside it.
+        Those that machines share come in addition."""
+        chosen = (*(roots or (home, repo_root.parent)), *shared)
         return cls(repo_root, tuple(Path(os.path.realpath(root)) for root in chosen), protected)
 
     def check(self, text: str | None) -> Path:

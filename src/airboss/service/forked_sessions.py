@@ -23,6 +23,7 @@ from airboss.runtime.pool_key import PoolKey
 from airboss.service.open_sessions import cage_owner
 from airboss.service.resumed_sessions import ResumedSessions
 from airboss.service.session_copy import SessionCopy, copy_of, unsettled
+from airboss.service.verbs import OPEN_SECONDS, at_owner, untold
 from airboss.settings import Policy
 from airboss.store.bindings import BindingRow
 from airboss.store.fork_leftovers import remove_fork
@@ -52,6 +53,7 @@ class ForkWish:
 class ForkedSessions(ResumedSessions):
     fork_on_runtime: ForkOnRuntime | None = None
 
+    @at_owner(OPEN_SECONDS, untold, opens=True)
     async def fork(self, session: str, wish: ForkWish, who: str) -> SessionView:
         """A new session with the history of this one, which stays as it is."""
         async with self.alone(session):
@@ -70,7 +72,8 @@ class ForkedSessions(ResumedSessions):
             return setup
         said = SessionCage((in_settings(self.session_keys),), self.cages.said)
         copied = await self.cages.copied(setup, policy, said.wish(is_of_task=False))
-        check_guests(copied)
+        is_narrow = copied.cage is not None and (await self.cages.held()).kind == "narrow"
+        check_guests(copied, "narrow" if is_narrow else "strong")
         return copied
 
     def _must_be_idle(self, view: SessionView) -> None:
@@ -120,6 +123,8 @@ class ForkedSessions(ResumedSessions):
                 self.homes.state(before.identity, source),
                 self.homes.state(setup.identity, target),
             )
+            if target is not None:
+                await asyncio.to_thread(self.homes.folders(target).make, target.owner)
             await asyncio.to_thread(move_history, *folders, runtime)
         return runtime
 

@@ -1,7 +1,7 @@
 """What is left of sessions that have ended: it can be looked for, and deleted for good."""
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from airboss.errors import Conflict, Invalid
 from airboss.harness.item_lines import no_longer_waits
@@ -12,7 +12,11 @@ from airboss.model.views import SessionView
 from airboss.model.words import Frozen
 from airboss.service.session_ends import withdrawn
 from airboss.service.sessions import Sessions
+from airboss.service.verbs import at_owner, untold
 from airboss.store.search import EVERYWHERE, LookIn, Owner, SearchHit, SearchIndex
+
+if TYPE_CHECKING:
+    from airboss.service.owners import Owners
 
 _NEWEST: Final = 2**62
 # The number of the last hit of a page.
@@ -71,6 +75,8 @@ class History:
     log: EventLog
     sessions: Sessions
     index: SearchIndex
+    # The way to sessions of other processes on the same database.
+    owners: "Owners | None" = None
 
     async def search(
         self, text: str, cursor: str | None, limit: int, where: LookIn = EVERYWHERE
@@ -84,6 +90,7 @@ class History:
         items = [_hit(one, found.owners[one.stream]) for one in found.items]
         return HitPage(items=items, next_cursor=str(found.next_id) if found.next_id else None)
 
+    @at_owner(again=untold)
     async def delete_session(self, session: str) -> None:
         """For good. What belongs to something else goes with that."""
         async with self.sessions.alone(session):
@@ -145,10 +152,12 @@ def _hit(found: SearchHit, owner: Owner) -> Hit:
 def _shown_with(owner: Owner) -> HitOwner:
     match owner.top_kind:
         case "session":
-            return HitOwner(session=SessionView.model_validate_json(owner.top_body))
+            return HitOwner(session=SessionView.model_validate_json(owner.top_body, extra="ignore"))
         case "task":
-            return HitOwner(task_run=TaskRunView.model_validate_json(owner.top_body))
+            return HitOwner(
+                task_run=TaskRunView.model_validate_json(owner.top_body, extra="ignore")
+            )
         case "run":
-            return HitOwner(run=RunView.model_validate_json(owner.top_body))
+            return HitOwner(run=RunView.model_validate_json(owner.top_body, extra="ignore"))
         case _:
             return HitOwner()

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from airboss.engine.slots import Slots
+from airboss.extensions.shelf import Shelf
 from airboss.service.retention import Retention
 from airboss.service.sessions import Sessions
 from airboss.settings import Settings
@@ -16,6 +17,7 @@ class SettingsInForce:
     slots: Slots
     fitting: int
     retention: Retention
+    shelf: Shelf
 
     def take(self, settings: Settings) -> None:
         sessions = self.sessions
@@ -27,6 +29,7 @@ class SettingsInForce:
         sessions.loop_detection = settings.loop_detection
         sessions.auto_switch = settings.auto_switch
         sessions.max_block = settings.max_block_characters
+        self.shelf.settings = settings.extensions
         self.slots.resize(settings.max_tasks or self.fitting)
         most = settings.keep_megabytes
         self.retention.keep(settings.keep_days, most and most * 1024 * 1024)

@@ -1,15 +1,16 @@
 """The one list of everything that waits for a person, over all sessions and runs."""
 
 import contextlib
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 from airboss.errors import StoreUnavailable
 from airboss.harness.earlier_decisions import events_of
 from airboss.harness.item_lines import no_longer_waits
 from airboss.log.log import EventLog
 from airboss.log.writer import Writer
-from airboss.model.ids import ItemId
+from airboss.model.ids import ItemId, SessionId
 from airboss.model.inbox import InboxView
 from airboss.model.inbox_events import INBOX, InboxItem, InboxSettled, ItemSettled
 from airboss.model.views import SessionView
@@ -17,6 +18,8 @@ from airboss.service.pages import StreamPage, page_of_events
 
 # In so much of the list's story it is looked up who was first.
 _REMEMBERED: Final = 2048
+# Which of these sessions another worker has.
+Others: TypeAlias = Callable[[Sequence[SessionId]], Awaitable[frozenset[str]]]
 EMPTY: Final = InboxView(created_at=0, updated_at=0, seq=0)
 
 
@@ -31,9 +34,13 @@ class Inbox:
     async def opened(cls, log: EventLog) -> "Inbox":
         return cls(log, await log.writer(INBOX))
 
-    async def recover(self) -> None:
-        """Behind the sessions' own recovery: what they do not ask any more is settled."""
-        for item in self.waiting():
+    async def recover(self, others: Others | None = None) -> None:
+        """Behind the sessions' own recovery: what they do not ask any more is settled. Sessions
+        that another worker has see to theirs themselves."""
+        await self.log.refresh(INBOX)
+        waiting = self.waiting()
+        spared = await others([item.session for item in waiting]) if others else frozenset[str]()
+        for item in (one for one in waiting if one.session not in spared):
             view = await self.log.view(item.session)
             asked = view.items if isinstance(view, SessionView) else ()
             if item.id not in {one.id for one in asked}:

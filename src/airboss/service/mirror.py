@@ -12,7 +12,9 @@ from typing import Any, Final, Literal
 
 from airboss.background import Background
 from airboss.errors import AirbossError
+from airboss.log.changes import ChangedStreams
 from airboss.log.log import EventLog
+from airboss.log.writer import now_ms
 from airboss.model.events import (
     MessageEnded,
     PromptAccepted,
@@ -25,12 +27,22 @@ from airboss.model.events import (
 )
 from airboss.model.ids import is_session_id
 from airboss.model.lineage_events import SessionRestarted
+from airboss.model.views import SessionView
+from airboss.service.pages import page_of_views
+from airboss.store.views import ViewIndex
 
 _KINDS: Final = (
     *("prompt.accepted", "prompt.changed", "prompt.steered", "turn.started", "message.ended"),
     *("tool.started", "tool.ended", "session.restarted"),
 )
 _PAGE: Final = 500
+_VIEWS: Final = 100
+# Of so many sessions it is known what is in their files; of others that is read again.
+_MOST_KNOWN: Final = 100
+_AGAIN_SECONDS: Final = 30.0
+_LAST_SECONDS: Final = 5.0
+# A word on a session may be on disk so much later than its time says.
+_MARGIN_MS: Final = 60_000
 
 Line = dict[str, Any]
 _log = logging.getLogger(__name__)
@@ -90,13 +102,21 @@ def _line(session: str, recorded: Recorded, role: str, **more: Any) -> Line:
 
 
 class Mirror:
-    """The files of all sessions that are told something while this server runs."""
+    """The files of all sessions of this machine. What an earlier server left out is written first;
+    what cannot be written now, a little later."""
 
-    def __init__(self, log: EventLog, folder: Path) -> None:
+    def __init__(
+        self, log: EventLog, folder: Path, index: ViewIndex, machine: str | None = None
+    ) -> None:
         self._log = log
         self._folder = folder
+        self._index = index
+        self._machine = machine
         self._known: dict[str, _Mirrored] = {}
         self._background = Background("mirror")
+        self._writing = asyncio.Lock()
+        self._changed: ChangedStreams | None = None
+        self._is_checked = False
         # The sessions whose files lack something, and why.
         self.incomplete: dict[str, str] = {}
 
@@ -110,38 +130,103 @@ class Mirror:
 
     def start(self) -> None:
         self._background.start(self._follow(), "follow")
+        self._background.start(self._check(), "check")
+        self._background.start(self._look_again(), "look again")
 
     async def close(self) -> None:
-        await self._background.close(cancel=True)
+        """What was said by now is written, if that does not take long."""
+        for work in ("check", "look again"):
+            self._background.cancel(work)
+        if self._changed is not None:
+            self._changed.end()
+        await self._background.close(seconds=_LAST_SECONDS)
+        await self._note_complete(now_ms())
 
     async def _follow(self) -> None:
-        with self._log.changes() as changed:
+        with self._log.changes(only_here=True) as changed:
+            self._changed = changed
             while names := await changed.next():
                 for name in filter(is_session_id, names):
                     await self.write(name)
 
-    async def write(self, session: str) -> None:
-        """All that came since. What failed is written with what comes next."""
-        known = self._known.setdefault(session, _Mirrored())
+    async def _check(self) -> None:
+        """What was said since all was complete: a server that was killed, or could not write."""
+        since = await asyncio.to_thread(self._complete_until)
+        before: str | None = None
+        while True:
+            page = await page_of_views(self._index, SessionView, (), before, _VIEWS)
+            for view in page.items:
+                is_here = self._machine is None or view.machine == self._machine
+                if is_here and view.updated_at >= since:
+                    await self.write(view.id)
+            if page.next_cursor is None:
+                break
+            before = page.next_cursor
+        self._is_checked = True
+
+    async def _look_again(self) -> None:
+        while True:
+            began = now_ms()
+            await asyncio.sleep(_AGAIN_SECONDS)
+            for session in list(self.incomplete):
+                await self.write(session)
+            await self._note_complete(began)
+
+    async def _note_complete(self, until: int) -> None:
+        if self._is_checked and not self.incomplete:
+            with contextlib.suppress(OSError):  # more is looked at by the next server
+                await asyncio.to_thread(self._write_complete, until - _MARGIN_MS)
+
+    def _write_complete(self, until: int) -> None:
+        if self._folder.is_dir():
+            self._note.write_text(str(until), "utf-8")
+
+    def _complete_until(self) -> int:
         try:
-            if known.keys is None:
-                known.keys = await asyncio.to_thread(_keys_in, self._file(session))
-            while found := await self._log.transcript(session, known.seq, _PAGE, _KINDS):
-                lines = [line for one in found if (line := known.tell(session, one))]
-                fresh = [line for line in lines if line["key"] not in known.keys]
-                if fresh:
-                    await asyncio.to_thread(_append, self._file(session), fresh)
-                known.keys.update(line["key"] for line in fresh)
-                known.seq = found[-1].seq
+            return int(self._note.read_text("utf-8"))
+        except (OSError, ValueError):
+            return 0
+
+    @property
+    def _note(self) -> Path:
+        return self._folder / f".complete{f'-{self._machine}' if self._machine else ''}"
+
+    async def write(self, session: str) -> None:
+        """All that came since. What failed is written again later."""
+        async with self._writing:
+            known = self._known.pop(session, None) or _Mirrored()
+            try:
+                await self._write(session, known)
+            except (OSError, ValueError, AirbossError) as error:
+                # It is read anew: nothing of it may be left out.
+                if session not in self.incomplete:
+                    _log.warning("The transcript of session %s is not complete: %s", session, error)
+                self.incomplete[session] = str(error)
+                return
             self.incomplete.pop(session, None)
-        except (OSError, ValueError, AirbossError) as error:
-            self._known.pop(session, None)  # read anew: nothing of it may be left out
-            if session not in self.incomplete:
-                _log.warning("The transcript of session %s is not complete: %s", session, error)
-            self.incomplete[session] = str(error)
+            self._known[session] = known
+            while len(self._known) > _MOST_KNOWN:
+                del self._known[next(iter(self._known))]
+
+    async def _write(self, session: str, known: _Mirrored) -> None:
+        if known.keys is None:
+            known.keys = await asyncio.to_thread(_keys_in, self._file(session))
+        while found := await self._log.transcript(session, known.seq, _PAGE, _KINDS):
+            lines = [line for one in found if (line := known.tell(session, one))]
+            fresh = [line for line in lines if line["key"] not in known.keys]
+            if fresh:
+                await asyncio.to_thread(_append, self._file(session), fresh)
+            known.keys.update(line["key"] for line in fresh)
+            known.seq = found[-1].seq
 
     def _file(self, session: str) -> Path:
         return self._folder / f"{session}.jsonl"
+
+
+def mirror_of(
+    log: EventLog, folder: Path | None, index: ViewIndex, machine: str | None
+) -> Mirror | None:
+    return None if folder is None else Mirror(log, folder, index, machine)
 
 
 def _keys_in(file: Path) -> set[str]:

@@ -4,10 +4,10 @@ those that its MCP servers and hooks run."""
 import asyncio
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, overload
 
+from airboss import strange_files
 from airboss.errors import Invalid
 from airboss.harness.hook_plan import digests_of
 from airboss.harness.servers import SCRIPT_JOINT, scripts_in
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _MOST_FILES: Final = 1_000
 _OF_THE_SYSTEM: Final = ("/usr/", "/bin/", "/sbin/", "/opt/", "/lib")
 _MOST_BYTES: Final = 20_000_000
+_LARGEST_PROGRAM: Final = 1 << 30
 
 
 def with_whole_paths(entry: "Entry", folder: Path) -> "Entry":
@@ -167,7 +168,7 @@ def _size(file: Path) -> int:
 def digest_of_file(file: Path) -> str:
     """Empty for one that is not readable: nobody has trusted that."""
     try:
-        return sha256(file.read_bytes()).hexdigest()
+        return strange_files.digest(file, _LARGEST_PROGRAM)
     except OSError:
         return ""
 

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import json
 import logging
-from collections.abc import Callable, MutableMapping
+from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol, cast
 
@@ -27,6 +27,7 @@ from airboss.model.inbox_events import (
     SwitchAsked,
 )
 from airboss.model.redaction import Redactor
+from airboss.service.duties import always
 from airboss.settings import Settings
 from airboss.store.deliveries import Deliveries
 
@@ -93,6 +94,8 @@ class Notices:
     url: str
     redactor: Redactor
     now: Callable[[], int] = now_ms
+    # Whether this process is to do it, where several share an inbox.
+    has_duty: Callable[[str], Awaitable[bool]] = always
     _going: Background = field(default_factory=lambda: Background("notices"))
 
     async def start(self) -> None:
@@ -109,7 +112,8 @@ class Notices:
     async def _go_on(self, channel: Channel) -> None:
         while not self.log.is_closing:
             try:
-                await self._serve(channel)
+                if await self.has_duty(f"notices:{channel.name}"):
+                    await self._serve(channel)
             except* StoreUnavailable:  # the log has said that by itself
                 pass
             except* Exception:  # noqa: BLE001 - a chore's border: whoever runs the server is told

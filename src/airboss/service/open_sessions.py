@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Callable, Generator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, cast
 from weakref import WeakValueDictionary
 
 from airboss.errors import AirbossError, RuntimeUnavailable, TooMuch
+from airboss.extensions.host import ExtensionHost
+from airboss.extensions.room import ExtensionRoom
 from airboss.harness.accounts import Accounts
 from airboss.harness.binding import Bindings, Holder, bound_to, default_holder, wishes
 from airboss.harness.cage_guests import outside
@@ -37,6 +39,7 @@ from airboss.model.setup import Setup
 from airboss.model.views import QueuedPrompt, SessionView
 from airboss.runtime.cage.plan import CagePlan
 from airboss.runtime.pool import Pool
+from airboss.service.attached import checked
 from airboss.service.folders import Folders
 from airboss.service.named_files import must_be_as_trusted, must_be_trusted, trusted_hooks
 from airboss.service.session_setup import EffectiveBinding, setup_of
@@ -49,6 +52,7 @@ from airboss.store.views import ViewIndex
 
 if TYPE_CHECKING:
     from airboss.harness.proxy import ProviderProxy
+    from airboss.service.owners import Owners
 
 
 @dataclass
@@ -92,10 +96,18 @@ class OpenSessions:
     # Which of them work in a cage.
     cages: Cages = field(default_factory=Cages)
     open_cages: OpenCages = field(default_factory=OpenCages)
+    # The way to sessions of other processes on the same database.
+    owners: "Owners | None" = None
+    # Of several on one database, this machine, by its name.
+    machine: str | None = None
+    # Which other worker opens a chat in a folder; None: this one does.
+    find_worker: Callable[[str | None], Awaitable[str | None]] | None = None
     # Whether somebody follows the work as traces.
     is_traced: bool = False
     # What the programs of hooks run in: as agents' commands, without secrets.
     hook_environ: Mapping[str, str] = field(default_factory=dict[str, str])
+    # Who hosts their extensions.
+    extensions: ExtensionRoom | None = None
     _open: dict[SessionId, Conversation] = field(default_factory=dict[SessionId, Conversation])
     _coming: int = 0
     _files: FileWaits = field(default_factory=FileWaits)
@@ -139,12 +151,20 @@ class OpenSessions:
         """Until a runtime may have become free."""
         await self.pool.room()
 
-    def _must_have_runtime(self, route: Route, setup: Setup, cage: CagePlan | None) -> None:
+    async def spare_cage(self) -> bool:
+        """The cage of the chat that is idle for longest ends; whether there was one."""
+        idle = [talk for talk in self._open.values() if talk.is_ready and talk.rest.may_rest]
+        for talk in sorted(idle, key=lambda talk: talk.rest.last_at):
+            if not talk.rest.is_resting and await talk.rest.rest():
+                return True
+        return False
+
+    async def _must_have_runtime(self, route: Route, setup: Setup, cage: CagePlan | None) -> None:
         """Refused where there are as many runtimes as there may be, and all are in use."""
         logins = self.accounts.order(setup.account, route.accounts)
         login = None if route.provider is not None else next(iter(logins), None)
         grant = login and self.accounts.unread(login)
-        self.pool.must_have_room(self.homes.key(setup.identity, grant, cage))
+        await self.pool.must_have_room(self.homes.key(setup.identity, grant, cage))
 
     def _rule(
         self, policy: Policy | None, folder: Path, names: Sequence[str], setup: Setup
@@ -211,6 +231,7 @@ class OpenSessions:
             loop_detection=self.loop_detection,
             max_block=self.max_block,
             auto_switch=self.auto_switch,
+            machine=self.machine,
             images=self.images,
             grants=self.grants,
             bindings=self.bindings,
@@ -219,6 +240,10 @@ class OpenSessions:
             open_cages=self.open_cages,
             route_of=self.catalog.route,
             hook_environ=self.hook_environ,
+            extensions=self.extensions and partial(ExtensionHost, self.extensions),
+            check_attached=partial(checked, self.folders),
+            end_cages=self.pool.end_cages,
+            caging=cage and partial(self.pool.programs, self.homes.key(setup.identity, None, cage)),
         )
         return Conversation(state, terms, self._forget)
 

@@ -46,7 +46,7 @@ async def page_of_views(
 ) -> ViewPage[AnyView]:
     before = _place(cursor) if cursor else None
     bodies = await index.page(kind.stream_kind, states, before, limit + 1, wanted)
-    views = [kind.model_validate_json(body) for body in bodies]
+    views = [kind.model_validate_json(body, extra="ignore") for body in bodies]
     more = len(views) > limit
     views = views[:limit]
     return ViewPage(views, _cursor(views[-1]) if more else None)

@@ -62,9 +62,32 @@ class Providers:
     _changing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def load(self) -> None:
+        self._added = await self._stored()
+        self._follow()
+
+    async def reload(self) -> None:
+        """What somebody did at another server of the same database holds here, too. Keys stay on
+        the machine on which they were put in."""
+        async with self._changing:
+            before, self._added = self._added, await self._stored()
+            now = {name: one.provider for name, one in self._added.items()}
+            others = {name: one.provider for name, one in before.items()}
+            if now == others:
+                return
+            self._follow()
+            for name in others.keys() - now.keys():
+                self._end(name)
+            for name in others.keys() & now.keys():
+                if now[name] != others[name]:
+                    self.proxy.health.forget(name)
+                    self.proxy.replace(self.catalog.upstream(now[name]))
+        self.announce()
+
+    async def _stored(self) -> dict[str, AddedProvider]:
         """What cannot be used any more keeps nobody from starting. The file's names win."""
         taken = {provider.name for provider in self.given}
         found = [one for one in await self.store.all() if is_of_a_list(one.name, PROVIDER)]
+        added: dict[str, AddedProvider] = {}
         for kept in sorted(found, key=lambda one: one.at):
             try:
                 provider = Provider.model_validate(kept.value)
@@ -74,8 +97,8 @@ class Providers:
             if provider.name in taken:
                 _log.warning("Ignored the stored %s: the settings file has its name.", kept.name)
                 continue
-            self._added[provider.name] = AddedProvider(provider, kept.who, kept.at)
-        self._follow()
+            added[provider.name] = AddedProvider(provider, kept.who, kept.at)
+        return added
 
     def all(self) -> tuple[tuple[Provider, AddedProvider | None], ...]:
         """In the order in which their models are listed."""
@@ -133,9 +156,7 @@ class Providers:
             await self.store.remove(item_name(PROVIDER, name))
             del self._added[name]
             self._follow()
-            why = f"The provider {name} was removed. Choose another model for this session."
-            self.proxy.end(name, why)
-            self.proxy.health.forget(name)
+            self._end(name)
             if provider.key_kept and self.secrets.kept.value(provider.key_kept) is not None:
                 await self.secrets.remove(provider.key_kept, who, is_used=False)
         self.announce()
@@ -213,6 +234,11 @@ class Providers:
         self._added[provider.name] = AddedProvider(provider, who, before.at if before else kept.at)
         self._follow()
         self.announce()
+
+    def _end(self, name: str) -> None:
+        why = f"The provider {name} was removed. Choose another model for this session."
+        self.proxy.end(name, why)
+        self.proxy.health.forget(name)
 
     def _follow(self) -> None:
         self.catalog.providers = tuple(provider for provider, _ in self.all())

@@ -2,7 +2,7 @@
 
 import contextlib
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from airboss.background import Background
@@ -25,14 +25,18 @@ from airboss.model.events import (
 from airboss.model.ids import PromptId, SessionId
 from airboss.model.inbox_events import ItemSettled
 from airboss.model.views import SessionView
+from airboss.service.cut_calls import cut_call_of, is_of
 from airboss.service.open_sessions import OpenSessions
 from airboss.service.session_ends import (
     interrupt_left_open,
+    interrupt_sessions,
+    pending_items_of,
     session_of,
     stay_interrupted,
 )
 from airboss.service.turn_effects import effect_calls_of
 from airboss.service.unanswered_items import resumes, unanswered_items_of
+from airboss.service.verbs import OPEN_SECONDS, at_owner, nothing
 from airboss.settings import Policy
 
 _log = logging.getLogger(__name__)
@@ -50,6 +54,7 @@ class ResumedSessions(OpenSessions):
         """The session as of its own seq: a stream that begins there misses and repeats nothing."""
         return session_of(await self.log.view(session), session)
 
+    @at_owner(OPEN_SECONDS, opens=True)
     async def resume(self, session: str, who: str, policy: Policy | None = None) -> SessionView:
         """Go on with an interrupted session, when the runtime still has it. As when it was
         started, `policy` is its own; without one it has what the server allows now. One that
@@ -76,14 +81,16 @@ class ResumedSessions(OpenSessions):
         # As in `close`: the writer has waited for what was accepted meanwhile.
         view = session_of(writer.view, session)
         pending = await unanswered_items_of(self.log, view)
+        cut = await cut_call_of(self.log, view)
         told_of = None if view.state == "opening" else who
         async with self._reopened(writer, view, policy, pending.held) as talk:
             if pending:
                 talk.pending.keep(pending.waiting, pending.decided)
-            if not pending or pending.held:
+            if (not pending and cut is None) or pending.held:
                 await talk.resume(told_of)
                 return
-            if not await talk.go_on(told_of, pending.prompt, Request()):
+            prompt = pending.prompt or (cut.prompt if cut else None)
+            if not await talk.go_on(told_of, prompt, Request()):
                 talk.pending.withdraw_kept()
 
     async def go_on(
@@ -96,7 +103,10 @@ class ResumedSessions(OpenSessions):
             # It waits for what was said a moment ago: that the session was cut off.
             writer = await self.log.writer(session)
             view = session_of(writer.view, session)
-            if view.state != "interrupted" or not (view.items or view.asking == prompt):
+            is_asking = view.items or view.asking == prompt
+            if view.state != "interrupted" or not (
+                is_asking or is_of(await cut_call_of(self.log, view), prompt)
+            ):
                 return None
             request = Request(view.task, pause)
             try:
@@ -108,6 +118,7 @@ class ResumedSessions(OpenSessions):
         receipt = Receipt(prompt, view.seq, 0)
         return AcceptedPrompt(receipt, request.answer) if goes_on else None
 
+    @at_owner(again=nothing, opens=True)
     async def settle(self, session: str, settled: ItemSettled) -> None:
         """A person's word on what the session asked; also while it waits to be resumed. It resumes
         a session that is a person's own."""
@@ -125,7 +136,7 @@ class ResumedSessions(OpenSessions):
             who = settled.who if view.task is None and resumes(asked, settled) else None
             # On disk with the decision: where this server ends, the next one resumes it.
             resumed = [SessionResumed(who=who)] if who and not view.is_open else []
-            await self._say_remembered(session, settled, *resumed)
+            await self._say_remembered(session, settled, *resumed, keeps=bool(resumed))
         if who:
             self._resume_soon(view.id, who)
 
@@ -160,11 +171,16 @@ class ResumedSessions(OpenSessions):
                     work = f"{name} of {talk.session}"
                     self._resuming.start_if_open(talk.come_in(name), work)
 
-    async def _say_remembered(self, session: str, *said: Event) -> None:
-        """In a session that is not open."""
-        writer = await self.log.writer(session)
-        await self.log.commit(*with_inbox(writer, self.inbox, *said))
-        writer.release()
+    async def _say_remembered(self, session: str, *said: Event, keeps: bool = False) -> None:
+        """In a session that is not open. What nobody had is nobody's again, unless this server
+        `keeps` it, to go on with it."""
+        if keeps:
+            writer = await self.log.writer(session)
+            await self.log.commit(*with_inbox(writer, self.inbox, *said))
+            writer.release()
+            return
+        async with self.log.word(session) as writer:
+            await self.log.commit(*with_inbox(writer, self.inbox, *said))
 
     async def recover(self) -> dict[SessionId, str]:
         """Sessions that an earlier server had open are interrupted; answers which they were, with
@@ -172,6 +188,27 @@ class ResumedSessions(OpenSessions):
         found = await interrupt_left_open(self.log, self.index, self.inbox)
         self._decided = {name: left.decided_by for name, left in found.items() if left.decided_by}
         return {name: left.runtime_id for name, left in found.items()}
+
+    async def interrupt(self, views: Iterable[SessionView]) -> None:
+        """Sessions of a worker that is gone. Nobody resumes one here with a decision that its agent
+        was not told: its history may be elsewhere."""
+        await interrupt_sessions(self.log, self.inbox, views, resumes=False)
+
+    async def decided_by(self, view: SessionView) -> str | None:
+        """Who decided something that the agent of this session, which is left open, was not
+        told."""
+        return (await pending_items_of(self.log, view)).who
+
+    async def leave(self, names: Iterable[SessionId], reason: str) -> None:
+        """Open ones that another worker goes on with."""
+        for name in names:
+            talk = self._open.get(name)
+            if talk is None:
+                continue
+            async with self.alone(name):
+                with contextlib.suppress(AirbossError):  # it ended by itself
+                    await talk.interrupt(reason)
+            self._forget(name)
 
     def resume_decided(self) -> None:
         """Behind the recovery: the sessions whose agents were not told yet what was decided."""

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -12,6 +12,7 @@ from airboss.errors import AirbossError, StoreUnavailable
 from airboss.log.log import EventLog
 from airboss.log.writer import now_ms
 from airboss.service.audit import Audit
+from airboss.service.duties import always
 from airboss.service.runs import Runs
 from airboss.store.database import Database
 from airboss.store.ended import EndedIndex, EndedStream
@@ -45,6 +46,8 @@ class Retention:
     audit: Audit | None = None
     keep_audit_days: float | None = None
     now: Callable[[], int] = now_ms
+    # Whether this process is to do it, where several share a database.
+    has_duty: Callable[[str], Awaitable[bool]] = always
     every_seconds: float = EVERY_SECONDS
     _going: Background = field(default_factory=lambda: Background("retention"))
 
@@ -61,7 +64,7 @@ class Retention:
     async def _go_on(self) -> None:
         while True:
             try:
-                count = await self.tidy()
+                count = await self.tidy() if await self.has_duty("retention") else 0
             except StoreUnavailable:  # the log has said that by itself
                 count = 0
             except Exception:  # noqa: BLE001 - a chore's border: whoever runs the server is told

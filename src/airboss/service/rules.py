@@ -1,13 +1,14 @@
 """Rules of one's own: kept in order, read by every conversation, changed by people only."""
 
 import asyncio
+import contextlib
 import logging
 import os
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from airboss.errors import Conflict, Invalid, NotFound, TooMuch
+from airboss.errors import Conflict, Invalid, NotFound, StoreUnavailable, TooMuch
 from airboss.harness.patterns import fixed_part, literal, plain
 from airboss.harness.rules import ALLOWABLE, HOST, WITH_PATHS, WITH_TOOL
 from airboss.log.writer import now_ms
@@ -17,6 +18,7 @@ from airboss.model.redaction import Redactor
 from airboss.model.rules import LONGEST_WORDS, KeptRule, Rule
 from airboss.net.host_names import host_name
 from airboss.service.audit import Audit, actor
+from airboss.service.rule_sharing import RuleSharing
 from airboss.store.rules import RuleStore
 
 _log = logging.getLogger("airboss.rules")
@@ -45,10 +47,26 @@ class Rules:
     redactor: Redactor
     audit: Audit | None = None
     current: tuple[KeptRule, ...] = ()
+    # Other processes that have the same rules.
+    sharing: RuleSharing | None = None
     _changing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def load(self) -> None:
         self.current = tuple(await self.store.all())
+
+    async def look(self) -> None:
+        """What other processes changed is known here."""
+        if self.sharing and (version := await self.sharing.news()) is not None:
+            await self.load()  # these are as new as that, or newer
+            await self.sharing.saw(version)
+
+    async def follow(self, sharing: RuleSharing) -> None:
+        """For ever: what others change holds here."""
+        self.sharing = sharing
+        while True:
+            with contextlib.suppress(StoreUnavailable):  # the log has said that by itself
+                await self.look()
+            await sharing.wait()
 
     async def add(self, rule: Rule, who: str, place: int | None = None) -> KeptRule:
         """At the end, or at this place (0 is the first). One that holds already, word for word, is
@@ -56,7 +74,7 @@ class Rules:
         if any(self.redactor.count(text) for text in _words(rule).values()):
             raise Invalid("This rule contains a secret. Replace it with *.")
         settled = await asyncio.to_thread(settle, rule)
-        async with self._changing:
+        async with self._changes():
             same = next((kept for kept in self.current if kept.rule == settled), None)
             if same and place is None:
                 return same
@@ -71,7 +89,7 @@ class Rules:
         return kept
 
     async def remove(self, rule: str, who: str) -> KeptRule:
-        async with self._changing:
+        async with self._changes():
             gone = next((kept for kept in self.current if kept.id == rule), None)
             if gone is None:
                 raise NotFound("rule", rule)
@@ -83,7 +101,7 @@ class Rules:
 
     async def arrange(self, ids: Sequence[str], who: str) -> tuple[KeptRule, ...]:
         """Each of them once: who has not seen one of them does not say where it stands."""
-        async with self._changing:
+        async with self._changes():
             known = {kept.id: kept for kept in self.current}
             if sorted(ids) != sorted(known):
                 raise Conflict("The order must list every rule once. Load the rules again first.")
@@ -93,6 +111,17 @@ class Rules:
         if self.audit:
             await self.audit.write(RulesChanged(by=actor(who), change="arranged"))
         return self.current
+
+    @contextlib.asynccontextmanager
+    async def _changes(self) -> AsyncGenerator[None]:
+        """One at a time, on what is known everywhere; it holds everywhere at the end."""
+        async with self._changing:
+            await self.look()
+            before = self.current
+            yield
+            if self.sharing and self.current is not before:
+                await self.look()
+                await self.sharing.hold()
 
     async def _record(self, who: str, change: Literal["added", "removed"], kept: KeptRule) -> None:
         if self.audit:

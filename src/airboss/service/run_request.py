@@ -1,5 +1,6 @@
 """What somebody wants to be run."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from airboss.errors import Invalid
@@ -25,6 +26,13 @@ class NewRun:
     short_title: str | None = None
     # The profile of the cage that its sessions work in.
     cage: str | None = None
+    # What a worker must have, beside what the job wants.
+    labels: tuple[str, ...] = ()
+
+
+def wanted_labels(of_entry: Iterable[str], asked: Iterable[str]) -> tuple[str, ...]:
+    """A worker must have all of them."""
+    return tuple(sorted({*of_entry, *asked}))
 
 
 def must_fit(request: NewRun, *, takes_input: bool) -> None:
@@ -48,4 +56,5 @@ def again_of(view: RunView, user_input: str, who: str) -> NewRun:
         is_exact=False,
         short_title=title,
         cage=view.cage,
+        labels=view.labels,
     )

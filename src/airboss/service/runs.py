@@ -1,7 +1,7 @@
 """Runs: start a job, watch it, stop it, go on with it. What happens to them is the engine's."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -16,15 +16,15 @@ from airboss.model.ids import RunId, TaskRunId, is_lone, new_lone_run_id, new_ru
 from airboss.model.redaction import Redactor
 from airboss.model.run_events import (
     RunAccepted,
+    RunCaged,
     RunEnding,
+    RunPlaced,
     RunRenamed,
-    RunResumed,
     RunRetried,
     RunTagged,
 )
 from airboss.model.run_titles import input_start
 from airboss.model.runs import (
-    OPEN_RUNS,
     LoneRunView,
     RunState,
     RunStory,
@@ -36,24 +36,29 @@ from airboss.model.task_events import TaskSessionStarted
 from airboss.model.traces import asked_in
 from airboss.service.entries import Entries
 from airboss.service.folders import Folders
+from airboss.service.installed import Installed
 from airboss.service.job_stats import JobStats, RunFilters, filters_of_runs, stats_of_jobs
 from airboss.service.pages import StreamPage, ViewPage, page_of_events, page_of_views
-from airboss.service.run_request import NewRun, again_of, must_fit, title_of
+from airboss.service.run_request import NewRun, again_of, must_fit, title_of, wanted_labels
+from airboss.service.verbs import at_owner, untold
 from airboss.store.run_keys import RunKeys
 from airboss.store.views import ALL, ViewIndex, Wanted
 
 if TYPE_CHECKING:
     from airboss.engine.durable import Engine
     from airboss.engine.run_executor import RunExecutor
+    from airboss.service.owners import Owners
 
 _STORY_PAGE = 1000
-_RESUMED = "Resumed after a restart of the server."
-# What comes back after a restart asks for its slot within this time.
-_COMING_BACK_SECONDS = 0.5
 # A new server has taken up all that an earlier one left within this time.
 _TAKEN_UP_SECONDS = 10
 _LOOK_SECONDS = 0.05
-_GIVEN_UP = "It was stopped because nothing could be written to disk."
+# Agents get some time to end.
+_STOP_SECONDS = 60
+
+
+async def _unknown_caging(_: Installed, __: str, ___: str | None) -> RunCaged | None:
+    """Nobody looked."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +81,12 @@ class Runs:
     keys: RunKeys
     # The engine is made when there is something to run: a server without runs stays small.
     make_room: Callable[[], EngineRoom]
+    # The way to runs of other processes on the same database.
+    owners: "Owners | None" = None
+    # Of several on one database, this machine, by its name.
+    machine: str | None = None
+    # Whether agents of a job work in cages, where whoever starts it wants this profile.
+    caging: Callable[[Installed, str, str | None], Awaitable[RunCaged | None]] = _unknown_caging
     # A run that is being retried is not deleted.
     _changing: asyncio.Lock = field(default_factory=asyncio.Lock)
     _chores: Background = field(default_factory=lambda: Background("runs"))
@@ -83,7 +94,8 @@ class Runs:
     _made: EngineRoom | None = None
 
     @property
-    def _room(self) -> EngineRoom:
+    def room(self) -> EngineRoom:
+        """Made when it is asked for first."""
         if self._made is None:
             self._made = self.make_room()
         return self._made
@@ -96,7 +108,7 @@ class Runs:
         """One task of a run fails; the run goes on by its own rules. One that this server has not
         taken up yet, a moment after its start, is waited for."""
         until = asyncio.get_running_loop().time() + _TAKEN_UP_SECONDS
-        while not await self._room.executor.stop_task(task_run, who):
+        while not await self.room.executor.stop_task(task_run, who):
             view = await self.log.view(task_run)
             if view is None or view.is_over:
                 return
@@ -124,13 +136,14 @@ class Runs:
         if request.is_exact:
             takes = bool(installed.entry.jobs[request.job].require_user_input)
             must_fit(request, takes_input=takes)
-        folder = await asyncio.to_thread(self.folders.check, request.cwd)
+        labels = wanted_labels(installed.entry.jobs[request.job].labels or (), request.labels)
+        folder = await self.folder(request.cwd, labels)
         await self.entries.keep(installed)
         user_input = self.redactor.text(request.user_input)
         accepted = RunAccepted(
             job=request.job,
             entry=installed.digest,
-            cwd=str(folder),
+            cwd=folder,
             user_input=user_input,
             who=request.who,
             trusted=installed.trusted,
@@ -140,18 +153,28 @@ class Runs:
             input_start=input_start(user_input),
             trace=asked_in(),
             cage=request.cage,
+            caged=await self.caging(installed, request.job, request.cage),
+            labels=labels,
         )
+        await self.records.offer(run, accepted.cwd, labels)
         writer = await self.log.writer(run)
         with self.records.beginning(run, writer):
             await writer.commit(accepted, origin="accepted")
-        self._soon(self._begin(run, 1))
+        await self._begin_somewhere(run, 1)
         return await self.show(run)
+
+    async def folder(self, cwd: str | None, labels: Sequence[str] = ()) -> str:
+        """In which a run works: of this machine, or of another one that can take it."""
+        if self.records.offers is not None:
+            return await self.records.offers.folder(cwd, labels)
+        return str(await asyncio.to_thread(self.folders.check, cwd))
 
     async def start_lone(self, accepted: RunAccepted) -> TaskRunId:
         """A run of one task by itself. Answers that: nobody else asks for the run."""
         if self._stopping:
             raise RuntimeUnavailable("The server is stopping.")
         run = new_lone_run_id()
+        await self.records.offer(run, accepted.cwd, accepted.labels)
         writer = self.log.new_writer(run)
         view = begin_run(run, 1, now_ms(), accepted)
         return await self._begin_lone(view, accepted, writer.line(accepted, "accepted"))
@@ -160,16 +183,28 @@ class Runs:
         """On disk with the first words of its task, or nothing of it was said."""
         if not isinstance(view, LoneRunView) or accepted.lone is None:
             raise NotFound("task run", view.id)
-        user_input, executor = accepted.lone.user_input, self._room.executor
+        user_input, executor = accepted.lone.user_input, self.room.executor
         with self.records.beginning(view.id, first.writer):
             task_run = await executor.accept_lone(view, user_input, first)
-        self._soon(self._begin(view.id, view.attempt))
+        if await self.records.hand_over(view.id, task_run):
+            executor.leave_lone(task_run)
+        else:
+            self.soon(self.begin(view.id, view.attempt))
         return task_run
 
-    async def _begin(self, run: RunId, attempt: int) -> None:
-        engine, name = self._room.engine, name_of(run, attempt)
+    async def _begin_somewhere(self, run: RunId, attempt: int) -> None:
+        """Here where there is room, behind the answer; else by whoever takes it."""
+        if not await self.records.hand_over(run):
+            self.soon(self.begin(run, attempt))
+
+    async def begin(self, run: RunId, attempt: int) -> None:
+        """What is accepted is started; to be repeated by the next server."""
+        engine, name = self.room.engine, name_of(run, attempt)
         try:
-            await keep_first_tree(await self.view(run), await self.records.writer(run))
+            view, writer = await self.view(run), await self.records.writer(run)
+            if self.machine not in (None, view.machine):
+                writer.say(RunPlaced(machine=self.machine))
+            await keep_first_tree(view, writer)
             await engine.start(name, is_lone=is_lone(run))
         except Conflict:
             return  # the server is stopping: the next one begins it
@@ -208,6 +243,7 @@ class Runs:
     async def events(self, run: str, after: int, limit: int) -> StreamPage:
         return await page_of_events(self.log, run, after, limit)
 
+    @at_owner(_STOP_SECONDS)
     async def stop(self, run: str, who: str) -> RunView:
         """Ends it with every agent. When this answers, nothing of it works any more."""
         await self.cancel(await self.show(run), who)
@@ -216,14 +252,15 @@ class Runs:
     async def cancel(self, view: RunView, who: str) -> None:
         if view.is_open:
             ending = RunEnding(outcome="canceled", reason=f"Stopped by {who}.", who=who)
-            engine, name = self._room.engine, name_of(view.id, view.attempt)
+            engine, name = self.room.engine, name_of(view.id, view.attempt)
             try:
                 await engine.end(name, ending)
             except StoreUnavailable:
                 if (await self.view(view.id)).ending is not None:
-                    self._soon(engine.end_surely(name, ending))
+                    self.soon(engine.end_surely(name, ending))
                 raise
 
+    @at_owner()
     async def retry(self, run: str, who: str) -> RunView:
         """The failed part of the same run is done again; what had succeeded stays."""
         async with self._changing:
@@ -246,7 +283,7 @@ class Runs:
         retried = await self._retried(view, who)
         writer = await self.records.writer(view.id)
         await writer.commit(retried, origin=f"retry@{retried.time}")
-        self._soon(self._begin(view.id, retried.time))
+        await self._begin_somewhere(view.id, retried.time)
         return await self.show(view.id)
 
     async def _retried(self, view: RunView, who: str) -> RunRetried:
@@ -256,6 +293,7 @@ class Runs:
             )
         story = await self.story(view)
         redo = await self._culprits(view, story)
+        await self.records.offer(view.id, view.cwd, view.labels)
         return RunRetried(time=view.attempt + 1, who=who, redo=redo)
 
     async def _culprits(self, view: RunView, story: RunStory) -> tuple[str, ...]:
@@ -274,6 +312,7 @@ class Runs:
         story = await self.story(view)
         return await self.start(again_of(view, story.user_input, who))
 
+    @at_owner(again=untold)
     async def delete(self, run: str) -> None:
         """For good, with its tasks and their sessions. A crash in between leaves it to be seen,
         and to be deleted again."""
@@ -289,16 +328,17 @@ class Runs:
             story = await self.story(view)
             tasks = [work.task_run for work in story.works]
             sessions = [session for task in tasks for session in await self._sessions_of(task)]
-            await self._room.engine.forget(view.id)
+            await self.room.engine.forget(view.id)
             await self.keys.forget(view.id)
             await forget_run_trees(view)
-            await self.log.forget([view.id, *tasks, *sessions])
+            await self.log.forget([view.id, *tasks, *sessions], view.id)
 
     async def _sessions_of(self, task_run: str) -> list[str]:
         said = await self.log.after(task_run, 0, _STORY_PAGE)
         events = [recorded.event for recorded in said]
         return [event.session for event in events if isinstance(event, TaskSessionStarted)]
 
+    @at_owner()
     async def note(self, run: str, said: RunRenamed | RunTagged) -> RunView:
         """What people say of a run, whether it has ended or not."""
         async with self._changing:
@@ -307,46 +347,17 @@ class Runs:
                 await writer.commit(said)
             return await self.show(run)
 
-    async def recover(self) -> None:
-        """Goes on with what an earlier server had accepted. It returns before that is done."""
-        views = [view for kind in (RunView, LoneRunView) for view in await self._open(kind)]
-        if not views:
-            return
-        self._room.executor.slots.hold()
-        for view in views:
-            writer = await self.records.writer(view.id)
-            if view.ending is None:
-                writer.say(RunResumed(reason=_RESUMED))
-        self._soon(self._take_up(views))
+    async def held_for(self, view: RunView) -> str | None:
+        """Whom it waits for, where no machine that lives could work on it."""
+        offers = self.records.offers
+        if offers is None or not view.is_open or self.log.is_own(view.id):
+            return None
+        return await offers.held_for(view.id)
 
-    async def _open(self, kind: type[RunView]) -> list[RunView]:
-        views: list[RunView] = []
-        cursor: str | None = None
-        while True:
-            page = await page_of_views(self.index, kind, OPEN_RUNS, cursor, 100)
-            views += page.items
-            cursor = page.next_cursor
-            if cursor is None:
-                return views
-
-    async def _take_up(self, views: list[RunView]) -> None:
-        try:
-            await self._room.engine.recover()
-            for view in views:
-                await self._take_up_one(view, name_of(view.id, view.attempt))
-            await asyncio.sleep(_COMING_BACK_SECONDS)
-        finally:
-            self._room.executor.slots.let_go()
-
-    async def _take_up_one(self, view: RunView, name: str) -> None:
-        engine = self._room.engine
-        if view.ending is not None:
-            self._soon(engine.end_surely(name, view.ending))
-        elif not await engine.known(name):
-            self._soon(self._begin(view.id, view.attempt))
-        elif not await engine.is_open(name) and (await self.view(view.id)).is_open:
-            given_up = RunEnding(outcome="failed", reason=_GIVEN_UP)
-            self._soon(engine.end_surely(name, given_up))
+    async def drain(self) -> None:
+        """Before the server stops: what works may end, where others go on with the rest."""
+        if self.records.offers is not None:
+            await self.records.offers.drain()
 
     async def close(self) -> None:
         """The server stops; the next one goes on."""
@@ -355,6 +366,6 @@ class Runs:
             await self._made.engine.close()
         await self._chores.close(cancel=True)
 
-    def _soon(self, work: Coroutine[Any, Any, None]) -> None:
+    def soon(self, work: Coroutine[Any, Any, None]) -> None:
         """What is to be done is on disk: where the server stops, the next one does it."""
         self._chores.start_if_open(work)

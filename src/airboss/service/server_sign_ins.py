@@ -66,7 +66,8 @@ class ServerSignIns:
 
         private, known = described.private, self._known(server, described)
         begun = await begin(described.url or "", redirect_uri, allows_private=private, known=known)
-        self.grants.learn(*secrets_in(begun.client), begun.state, begun.verifier)
+        begun_with = (*secrets_in(begun.client), begun.state, begun.verifier)
+        self.grants.learn(*begun_with, of=f"begun sign-in {described.url}")
         self._tidy()
         until = time.monotonic() + SECONDS
         self._waiting[begun.state] = _BegunByPerson(begun, SessionId(session), server, who, until)

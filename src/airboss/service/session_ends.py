@@ -34,7 +34,11 @@ from airboss.model.redaction import Redactor
 from airboss.model.usage import Usage
 from airboss.model.views import OPEN_STATES, SessionView, View
 from airboss.service.turn_effects import effects_of_turn
-from airboss.service.unanswered_items import NOTHING_PENDING, unanswered_items_of
+from airboss.service.unanswered_items import (
+    NOTHING_PENDING,
+    UnansweredItems,
+    unanswered_items_of,
+)
 from airboss.store.views import PageEnd, ViewIndex
 
 _RESTARTED: Final = "The server stopped while this session was open."
@@ -72,23 +76,41 @@ async def interrupt_left_open(
     found: dict[SessionId, LeftOpen] = {}
     before: PageEnd | None = None
     while bodies := await index.page("session", OPEN_STATES, before, 100):
-        views = [SessionView.model_validate_json(body) for body in bodies]
+        views = [SessionView.model_validate_json(body, extra="ignore") for body in bodies]
         before = PageEnd(views[-1].created_at, views[-1].id)
-        async with asyncio.TaskGroup() as group:  # together: one write for many
-            ends = [(view, group.create_task(_interrupt(log, inbox, view))) for view in views]
-        found |= {view.id: LeftOpen(view.runtime_id, end.result()) for view, end in ends}
+        found |= await interrupt_sessions(log, inbox, views)
     return found
 
 
-async def _interrupt(log: EventLog, inbox: Writer, view: SessionView) -> str | None:
-    writer = await log.writer(view.id)
+async def interrupt_sessions(
+    log: EventLog, inbox: Writer, views: Iterable[SessionView], *, resumes: bool = True
+) -> dict[SessionId, LeftOpen]:
+    """Those whose worker has ended; nobody else says anything in them. Where one is to be resumed
+    by whoever asks here, that is said with it."""
+    async with asyncio.TaskGroup() as group:  # together: one write for many
+        ends = [
+            (view, group.create_task(_interrupt(log, inbox, view, resumes=resumes)))
+            for view in views
+        ]
+    return {view.id: LeftOpen(view.runtime_id, end.result()) for view, end in ends}
+
+
+async def pending_items_of(log: EventLog, view: SessionView) -> UnansweredItems:
+    """Of one that was left open."""
     asks = view.items or view.asking or view.state == "opening"
-    pending = await unanswered_items_of(log, view) if asks else NOTHING_PENDING
+    return await unanswered_items_of(log, view) if asks else NOTHING_PENDING
+
+
+async def _interrupt(
+    log: EventLog, inbox: Writer, view: SessionView, *, resumes: bool
+) -> str | None:
+    writer = await log.writer(view.id)
+    pending = await pending_items_of(log, view)
     of_task = [item for item in view.items if not goes_on_meanwhile(item.asked)]
     stay = of_task if view.task else pending.waiting
     effects = await effects_of_turn(log, view.id, view.turn) if view.turn else ()
     ends = interrupting(view, writer.left_open, stay, effects)
-    if pending.who:
+    if pending.who and resumes:
         ends.append(SessionResumed(who=pending.who))
     await log.commit(*with_inbox(writer, inbox, *ends), *_not_listed(inbox, stay))
     writer.release()
@@ -174,6 +196,8 @@ def _cut(start: Event, text: str) -> Event:
             return MessageEnded(block=start.block, text=text, cut=True)
         case ToolStarted():
             error = ToolError(message=_BEFORE_END, code="interrupted")
-            return ToolEnded(block=start.block, text=text, error=error, cut=True)
+            return ToolEnded(
+                block=start.block, text=text, error=error, cut=True, extension=start.extension
+            )
         case _:
             raise TypeError(f"{start.kind} starts no block")

@@ -13,10 +13,26 @@ from airboss.harness.models import Catalog, Route
 from airboss.harness.server_launch import check_values
 from airboss.harness.session_cage import SessionCage
 from airboss.harness.setup import Said, SetupPlan, in_settings
+from airboss.model.limits import UsageLimits
 from airboss.model.redaction import Redactor
 from airboss.model.setup import Setup
 from airboss.service.folders import Folders
 from airboss.session_keys import SessionSettings
+from airboss.settings import Policy
+
+
+@dataclass(frozen=True)
+class NewChat:
+    """A session that a person wants, and what is its own in place of the server's."""
+
+    model: str | None
+    cwd: str | None
+    who: str
+    policy: Policy | None = None
+    limits: UsageLimits | None = None
+    # For so long it waits for people, where whoever opens it cannot decide.
+    approval_seconds: float | None = None
+    said: tuple[Said, ...] = ()
 
 
 class Surroundings(Protocol):

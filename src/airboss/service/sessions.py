@@ -7,11 +7,13 @@ from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 
-from airboss.errors import AirbossError, Conflict, Invalid
+from airboss.errors import AirbossError, Conflict, Invalid, NotFound
+from airboss.extensions.host import SeenExtension
 from airboss.harness.agents import must_have_agent, must_serve_agents
 from airboss.harness.cage_guests import check_guests
 from airboss.harness.cage_terms import InCage, Uncaged
 from airboss.harness.cages import must_stay
+from airboss.harness.compaction import COMPACT_SECONDS
 from airboss.harness.conversation import Conversation
 from airboss.harness.item_lines import with_inbox
 from airboss.harness.limit_waits import held_back
@@ -20,8 +22,10 @@ from airboss.harness.session_cage import check_cage
 from airboss.harness.setup import Said
 from airboss.harness.switching import Switch, switched
 from airboss.harness.turn import AcceptedPrompt, Pause, Receipt
-from airboss.log.log import Follower
+from airboss.log.follower import Follower
 from airboss.model.events import (
+    PromptAccepted,
+    Recorded,
     SessionOpened,
     SessionPinned,
     SessionRenamed,
@@ -50,10 +54,12 @@ from airboss.service.session_ends import (
     session_of,
     withdrawn,
 )
-from airboss.service.session_plan import planned_session
+from airboss.service.session_plan import NewChat, planned_session
 from airboss.service.session_setup import EffectiveSetup, effective_setup, setup_of
 from airboss.service.turn_effects import effects_of_prompt
+from airboss.service.verbs import OPEN_SECONDS, at_owner, untold
 from airboss.settings import Policy
+from airboss.store.images import Picture
 from airboss.store.views import ALL, Wanted
 
 _SHOWN_SECONDS = 1.0
@@ -61,6 +67,18 @@ _STOPPED = "The server was stopped."
 _NOT_OPEN = "The session is {}. Resume it, or start a new one."
 
 _log = logging.getLogger(__name__)
+
+
+async def _receipt(sessions: "Sessions", session: str, said: Recorded) -> Receipt:
+    """Of a request that an owner before this one accepted."""
+    if not isinstance(said.event, PromptAccepted):
+        return await untold(sessions, session, said)
+    return Receipt(said.event.prompt, said.seq, 0)
+
+
+async def _queue(sessions: "Sessions", session: str, said: Recorded) -> tuple[QueuedPrompt, ...]:
+    del said
+    return await sessions.queue(session)
 
 
 @dataclass
@@ -91,10 +109,10 @@ class Sessions(ForkedSessions):
         terms = await self.cages.terms(policy or self.policy, plan.wish)
         if isinstance(terms, InCage):
             setup = setup.model_copy(update={"cage": terms.cage})
-            check_guests(setup)
+            check_guests(setup, terms.kind)
             check_cage(terms.cage, self.homes.folder.path)
         cage = await self.cages.plan(setup, plan.folder, cage_owner(session, task))
-        self._must_have_runtime(plan.route, setup, cage)
+        await self._must_have_runtime(plan.route, setup, cage)
         names = (session, runtime_session_name(session, 2))
         is_own = policy is not None or terms.policy != self.policy
         rule = self._rule(terms.policy if is_own else None, plan.folder, names, setup)
@@ -128,6 +146,25 @@ class Sessions(ForkedSessions):
                 raise
         return await self.show(session)
 
+    async def start_chat(self, chat: NewChat) -> SessionView:
+        """A person's own: here, or by a worker who has the folder where this machine has not."""
+        worker = await self.find_worker(chat.cwd) if self.find_worker else None
+        return await (self.start_at(worker, chat) if worker else self._start_here(chat))
+
+    @at_owner(OPEN_SECONDS, untold)
+    async def start_at(self, worker: str, chat: NewChat) -> SessionView:
+        """Where the worker is whose name this is."""
+        del worker
+        return await self._start_here(chat)
+
+    async def _start_here(self, chat: NewChat) -> SessionView:
+        return await self.start(
+            *(chat.model, chat.cwd, chat.who, chat.policy),
+            limits=chat.limits,
+            approval_seconds=chat.approval_seconds,
+            said=chat.said,
+        )
+
     async def setup(self, session: str) -> EffectiveSetup:
         """What it was given, and the tools that it has; also of one that is not open."""
         view = await self.show(session)
@@ -144,6 +181,7 @@ class Sessions(ForkedSessions):
     ) -> ViewPage[SessionView]:
         return await page_of_views(self.index, SessionView, states, cursor, limit, wanted)
 
+    @at_owner(again=_receipt)
     async def prompt(
         self,
         session: str,
@@ -161,22 +199,46 @@ class Sessions(ForkedSessions):
             must_be_seen(more, model, self.catalog.sees(model))
         return await talk.prompt(text, who, delivery, more)
 
+    @at_owner(again=untold)
+    async def picture(self, session: str, name: str) -> Picture:
+        """An image of a request, as it was sent: it lies where the session works."""
+        if self.images is None:
+            raise NotFound("image", name)
+        return await self.images.read(session, name)
+
+    @at_owner(OPEN_SECONDS, untold)
     async def aside(self, session: str, question: str, who: str) -> str:
         """Answered from the history of an open session, without a turn."""
         return await (await self._talk(session)).aside(question, who)
 
+    @at_owner(OPEN_SECONDS, untold)
     async def command(self, session: str, name: str, words: str) -> CommandAnswer:
         """One of the runtime's own; whoever calls this has looked whether it may be used."""
         return await (await self._talk(session)).command(name, words)
 
+    @at_owner(COMPACT_SECONDS + OPEN_SECONDS, untold)
     async def compact(self, session: str, instructions: str | None, who: str) -> Compaction | None:
         """Replace the history of an idle session by a summary; None where there is nothing to."""
         return await (await self._talk(session)).compact(instructions, who)
+
+    @at_owner(again=untold)
+    async def shown_extensions(self, session: str) -> Sequence[SeenExtension]:
+        """As they are now, in an open session."""
+        host = (await self._talk(session)).extensions.host
+        return await host.look() if host else ()
+
+    @at_owner(OPEN_SECONDS, untold)
+    async def reload_extensions(self, session: str) -> Sequence[SeenExtension]:
+        """Stop them, look again, start them; in a running turn too."""
+        if host := (await self._talk(session)).extensions.host:
+            await host.reload()
+        return await self.shown_extensions(session)
 
     async def queue(self, session: str) -> tuple[QueuedPrompt, ...]:
         """What waits, in the order in which it will be worked on."""
         return (await self.show(session)).queue
 
+    @at_owner(again=_queue)
     async def change(
         self, session: str, prompt: str, text: str | None, position: int | None, who: str
     ) -> tuple[QueuedPrompt, ...]:
@@ -185,6 +247,7 @@ class Sessions(ForkedSessions):
         await talk.prompts.change(PromptId(prompt), text, position, who)
         return await self.queue(session)
 
+    @at_owner(again=_queue)
     async def drop(self, session: str, prompt: str | None, who: str) -> tuple[QueuedPrompt, ...]:
         """One request that waits, or all that people made; the queue behind that."""
         prompts = (await self._talk(session)).prompts
@@ -224,6 +287,7 @@ class Sessions(ForkedSessions):
         await asyncio.to_thread(self.folders.check, str(talk.cwd))
         return talk
 
+    @at_owner()
     async def abort(self, session: str) -> SessionView:
         """The answer shows the session behind the end of the turn that was running."""
         if not self.is_open(session):
@@ -244,6 +308,7 @@ class Sessions(ForkedSessions):
             await self._say_remembered(session, *withdrawn(view.items))
         return await self.show(session)
 
+    @at_owner()
     async def close(self, session: str, who: str, *, waits: bool = True) -> SessionView:
         """Twice is as good as once. Who writes down something else at once need not wait until it
         is on disk; the agent is gone in any case when this answers."""
@@ -267,6 +332,7 @@ class Sessions(ForkedSessions):
             await self.log.commit(*with_inbox(writer, self.inbox, *closing(view, who)))
         writer.release()
 
+    @at_owner()
     async def switch(self, session: str, wanted: Switch, who: str) -> SessionView:
         """Another model, effort or policy, from the next turn on, also of one that was cut off."""
         async with self.alone(session):
@@ -291,6 +357,7 @@ class Sessions(ForkedSessions):
                 await self._say_remembered(session, said)
         return await self.show(session)
 
+    @at_owner()
     async def say_of(self, session: str, *said: SessionRenamed | SessionPinned) -> SessionView:
         """What people note about a session, whether it is open or not."""
         async with self.alone(session):

@@ -78,7 +78,21 @@ class SettingChanges:
 
     async def load(self) -> Settings:
         """What this server starts with. A change that cannot be used keeps nobody from starting."""
+        self.at_start = self.sources.settings(await self._read())
+        return self.at_start
+
+    async def reload(self) -> None:
+        """What another server changed in the same place is in force here, too."""
+        async with self._changing:
+            before = self._changes()
+            changes = await self._read()
+            if changes != before:
+                self.apply(self.sources.settings(changes))
+
+    async def _read(self) -> dict[str, Any]:
+        """Those that can be used."""
         good: dict[str, Any] = {}
+        self._kept, self.problems = {}, {}
         for kept in await self.store.all():
             if is_of_a_list(kept.name):  # a provider or an account that was added
                 continue
@@ -93,8 +107,7 @@ class SettingChanges:
             except SettingsInvalid as error:
                 self.problems[kept.name] = str(error)
                 _log.warning("Ignored the stored setting %s: %s", kept.name, error)
-        self.at_start = self.sources.settings(good)
-        return self.at_start
+        return good
 
     def all(self) -> tuple[Setting, ...]:
         values = shown_settings(self.sources.settings(self._changes()))

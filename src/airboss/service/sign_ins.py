@@ -49,6 +49,8 @@ class SignIns:
     access: Access
     clock: Callable[[], float] = time.time
     audit: Audit | None = None
+    # Tells other servers on the same database that one came or went.
+    announce: Callable[[], None] = lambda: None
     _kept: dict[SignInId, KeptSignIn] = field(default_factory=dict[SignInId, KeptSignIn])
     _by_cookie: dict[str, SignInId] = field(default_factory=dict[str, SignInId])
     _unwritten: dict[SignInId, int] = field(default_factory=dict[SignInId, int])
@@ -62,6 +64,16 @@ class SignIns:
         for kept in await self.store.all():
             self._keep(kept)
         await self._drop((kept for kept in self._all() if kept.until <= self._now()), "time")
+        await self.settle()
+
+    async def look(self) -> None:
+        """What other servers on the same database began and ended."""
+        async with self._changing:
+            found = {kept.id: kept for kept in await self.store.all()}
+            self._forget([kept for kept in self._all() if kept.id not in found])
+            for kept in found.values():
+                if kept.id not in self._kept:
+                    self._keep(kept)
         await self.settle()
 
     async def close(self) -> None:
@@ -95,6 +107,7 @@ class SignIns:
             await self.store.add(kept, [old.id for old in gone])
             self._forget(gone)
             self._keep(kept)
+        self.announce()
         _log.info("%s signed in from %s (%s)", name, address, kept.id)
         await self._record_begin(kept, gone, now)
         return Begun(_shown(kept), cookie, key)
@@ -121,7 +134,7 @@ class SignIns:
         return kept is not None and self._counts(kept)
 
     def _counts(self, kept: KeptSignIn) -> bool:
-        return kept.until > self._now() and self.access.fingerprint(kept.name) == kept.token
+        return kept.until > self._now() and self.access.counts(kept.name, kept.token)
 
     def _used(self, kept: KeptSignIn) -> SignIn:
         now = self._now()
@@ -170,7 +183,7 @@ class SignIns:
             await self.audit.take_token_changes()
         if not self.access.is_certain:  # a damaged file says nothing about who was removed
             return
-        gone = [kept for kept in self._all() if self.access.fingerprint(kept.name) != kept.token]
+        gone = [kept for kept in self._all() if not self.access.counts(kept.name, kept.token)]
         try:
             await self._drop(gone, "token-gone")
         except StoreUnavailable as error:
@@ -179,11 +192,14 @@ class SignIns:
     async def _drop(self, gone: Iterable[KeptSignIn], why: Why, who: str | None = None) -> None:
         """On disk first: one that a full disk kept would be back after the next start."""
         leaving = list(gone)
-        if leaving:
-            async with self._changing:
-                await self.store.remove([kept.id for kept in leaving])
-                self._forget(leaving)
-        for kept in leaving:
+        if not leaving:
+            return
+        async with self._changing:
+            removed = await self.store.remove([kept.id for kept in leaving])
+            self._forget(leaving)
+        self.announce()
+        # What another server was faster at, that one has told.
+        for kept in (one for one in leaving if one.id in removed):
             await self._record_end(kept, why, actor(who) if who else SERVER)
 
     async def _record_begin(self, kept: KeptSignIn, gone: list[KeptSignIn], now: int) -> None:

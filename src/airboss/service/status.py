@@ -52,6 +52,8 @@ if TYPE_CHECKING:
 _CHECK_SECONDS = 25.0
 _SIGN_IN_SECONDS = 2.0
 _LITTLE_SPACE = 500 * 1024 * 1024
+_MEND_FOLDER = "Free up disk space or fix the folder's permissions. No restart is needed."
+_MEND_DATABASE = "See to it that the database can be reached and written. No restart is needed."
 
 
 class ProviderState(StatusPart):
@@ -116,6 +118,8 @@ class Status(StatusPart):
     # Null in test mode, before one was installed.
     entry: EntryState | None
     trouble: str | None
+    # The cage that sessions get which wish one.
+    cage: Literal["strong", "narrow", "none"]
     # Whether all transcripts are whole; without a folder for them, nothing.
     audit: Literal["complete", "incomplete"] | None = None
 
@@ -171,6 +175,7 @@ class ServerStatus:
             sessions=SessionCounts(open=opened, working=working),
             entry=await self._entry(),
             trouble=str(self.log.trouble) if self.log.trouble else None,
+            cage=(await self.sessions.cages.held()).kind,
             audit=self.mirror and self.mirror.audit,
         )
 
@@ -248,12 +253,13 @@ class ServerStatus:
     async def _check_store(self) -> Check:
         free = (await asyncio.to_thread(shutil.disk_usage, self.settings.data)).free
         found = f"{self.settings.data}, {free // (1024 * 1024):,} MB free"
-        if not await asyncio.to_thread(DataFolder(self.settings.data).database.exists):
+        is_file = self.settings.database is None
+        if is_file and not await asyncio.to_thread(DataFolder(self.settings.data).database.exists):
             remedy = "Stop the server, restore the folder, and start it again."
             detail = "The database is no longer in the data folder."
             return Check(id="store", state="fail", summary=found, detail=detail, remedy=remedy)
         if self.log.trouble:
-            remedy = "Free up disk space or fix the folder's permissions. No restart is needed."
+            remedy = _MEND_FOLDER if is_file else _MEND_DATABASE
             detail = str(self.log.trouble)
             return Check(id="store", state="fail", summary=found, detail=detail, remedy=remedy)
         if free < _LITTLE_SPACE:

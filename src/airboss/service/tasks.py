@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from airboss.engine.budgets import untold_by
 from airboss.engine.own_sessions import actor_of
@@ -29,8 +30,14 @@ from airboss.service.folders import Folders
 from airboss.service.pages import StreamPage, ViewPage, page_of_events, page_of_views
 from airboss.service.runs import Runs
 from airboss.service.sessions import Sessions
+from airboss.service.verbs import at_owner, untold
 from airboss.store.views import ALL, ViewIndex, Wanted
 
+if TYPE_CHECKING:
+    from airboss.service.owners import Owners
+
+# Agents get some time to end.
+_STOP_SECONDS = 60
 _ENDED = "The server stopped while this task was running."
 
 
@@ -51,6 +58,8 @@ class NewTaskRun:
     is_exact: bool = True
     # The profile of the cage that its own sessions work in.
     cage: str | None = None
+    # What a worker must have that works on it.
+    labels: tuple[str, ...] = ()
 
 
 @dataclass
@@ -65,12 +74,22 @@ class TaskRuns:
     folders: Folders
     redactor: Redactor
     runs: Runs
+    # The way to tasks of other processes on the same database.
+    owners: "Owners | None" = None
 
     async def start(self, request: NewTaskRun) -> TaskRunView:
         """Checked in the order session, task, folder; on disk before anything runs."""
         for name in ("airboss.engine.durable", "airboss.engine.run_executor"):
             if name not in sys.modules:  # by the first one
                 await asyncio.to_thread(import_module, name)
+        if request.session is not None:
+            return await self.start_in(request.session, request)
+        return await self.show(await self.runs.start_lone(await self._accept(request)))
+
+    @at_owner(again=untold)
+    async def start_in(self, session: str, request: NewTaskRun) -> TaskRunView:
+        """In a session that somebody lends: where that is."""
+        del session
         return await self.show(await self.runs.start_lone(await self._accept(request)))
 
     async def _accept(self, request: NewTaskRun) -> RunAccepted:
@@ -83,7 +102,7 @@ class TaskRuns:
         if lent is None:
             if request.model is not None:
                 await self.catalog.route(request.model)
-            cwd = str(await asyncio.to_thread(self.folders.check, request.cwd))
+            cwd = await self.runs.folder(request.cwd, request.labels)
         else:
             cwd = lent.cwd
         await self.entries.keep(installed)
@@ -105,6 +124,7 @@ class TaskRuns:
             lone=lone,
             trace=asked_in(),
             cage=request.cage,
+            labels=request.labels,
         )
 
     async def _lent(self, session: str) -> SessionView:
@@ -132,6 +152,7 @@ class TaskRuns:
     async def events(self, run: str, after: int, limit: int) -> StreamPage:
         return await page_of_events(self.log, run, after, limit)
 
+    @at_owner(_STOP_SECONDS)
     async def stop(self, run: str, who: str) -> TaskRunView:
         """Ends it with every agent of its own. Twice is as good as once. A task of a job fails."""
         view = await self.show(run)
@@ -141,6 +162,7 @@ class TaskRuns:
             await self.runs.stop_task(view.id, who)
         return await self.show(run)
 
+    @at_owner()
     async def retry(self, run: str, who: str) -> TaskRunView:
         """The same task with the same input in the same place, as it was in the entry then."""
         view = await self.show(run)
@@ -152,6 +174,7 @@ class TaskRuns:
             raise Conflict("The session of this task is not open. Resume it, or start a new task.")
         return await self.show(await self.runs.retry_lone(view.own_run, who))
 
+    @at_owner(again=untold)
     async def delete(self, run: str) -> None:
         """For good, with its sessions. The tries of one task go together."""
         view = await self.show(run)
@@ -172,10 +195,10 @@ class TaskRuns:
         while True:
             page = await self.page(("running",), cursor, 100)
             for view in page.items:
-                if await self._goes_on(view):
+                if await self.goes_on(view):
                     kept.update(view.sessions)
                 else:
-                    await self._crash(view)
+                    await self.crash(view)
             cursor = page.next_cursor
             if cursor is None:
                 break
@@ -185,13 +208,15 @@ class TaskRuns:
                 if view.task is not None:
                     await self.sessions.close(session, view.who)
 
-    async def _goes_on(self, view: TaskRunView) -> bool:
+    async def goes_on(self, view: TaskRunView) -> bool:
+        """With the run that it is in."""
         if view.own_run is None:
             return view.run is not None
         around = await self.log.view(view.own_run)
         return around is not None and around.is_open
 
-    async def _crash(self, view: TaskRunView) -> None:
+    async def crash(self, view: TaskRunView) -> None:
+        """It has ended with its server."""
         for session in view.sessions:  # also one that had lost its runtime before
             await self.sessions.close(session, actor_of(view.id))
         writer = await self.log.writer(view.id)
@@ -207,8 +232,8 @@ def _must_fit(request: NewTaskRun, *, takes_input: bool) -> None:
         raise Invalid(f"The task {request.task} needs input. Tell it what to do.")
     if given and not takes_input:
         raise Invalid(f"The task {request.task} takes no input. Start it without input.")
-    given_anew = (request.model, request.cwd, request.cage)
-    if request.session is not None and given_anew != (None, None, None):
+    given_anew = (request.model, request.cwd, request.cage, request.labels or None)
+    if request.session is not None and any(one is not None for one in given_anew):
         raise Invalid("A session keeps its model, folder and cage. With a session, send none.")
 
 

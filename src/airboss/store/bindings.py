@@ -6,14 +6,14 @@ A row is never the only word on it: which one is in use stands in the session's 
 import json
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy import Connection, delete, select
-from sqlalchemy.dialects.sqlite import insert
 
 from airboss.errors import StoreUnavailable
 from airboss.store.database import Database
+from airboss.store.placed_rows import PlacedRows
 from airboss.store.tables import bindings, views
 
 _AT_ONCE = 400
@@ -29,6 +29,8 @@ class BindingRow:
     # As people name it.
     model: str
     parts: Mapping[str, str]
+    # Whether the runtime's session is on another machine, where several share a database.
+    is_elsewhere: bool = False
 
 
 class MalformedBinding(StoreUnavailable):
@@ -37,12 +39,29 @@ class MalformedBinding(StoreUnavailable):
 
 @dataclass(frozen=True)
 class BindingStore:
+    """Of the machine with this data folder, where several share the database."""
+
     database: Database
+    place: str = ""
+
+    @property
+    def _rows(self) -> PlacedRows:
+        return PlacedRows(self.database.dialect, bindings, self.place)
 
     async def find(self, session: str, number: int) -> BindingRow | None:
-        wanted = select(bindings).where(bindings.c.session == session, bindings.c.number == number)
+        table = self._rows.table
+        wanted = select(table).where(table.c.session == session, table.c.number == number)
         found = await self.database.read(lambda c: c.execute(wanted).first())
-        return None if found is None else _row(found)
+        return None if found is None else self._row(found)
+
+    async def place_of(self, session: str) -> str | None:
+        """The machine that has its runtime's last session."""
+        if not self.database.dialect.has_places:
+            return None
+        table = self._rows.table
+        wanted = select(table.c.place).where(table.c.session == session, table.c.number > 0)
+        wanted = wanted.order_by(table.c.number.desc()).limit(1)
+        return await self.database.read(lambda c: c.execute(wanted).scalar())
 
     async def keep(self, row: BindingRow) -> None:
         values = {
@@ -53,8 +72,7 @@ class BindingStore:
             "parts": json.dumps(dict(row.parts), sort_keys=True),
             "at": time.time_ns() // 1_000_000,
         }
-        put = insert(bindings).values(values)
-        put = put.on_conflict_do_update(index_elements=["session", "number"], set_=values)
+        put = self._rows.put(["session", "number"], values)
         await self.database.write(lambda c: c.execute(put))
 
     async def forget(self, sessions: Sequence[str]) -> None:
@@ -68,7 +86,8 @@ class BindingStore:
     async def half_forks(self) -> list[str]:
         """The sessions that were to be a copy of another, and of which nothing more is kept: the
         first row of a session has the number 1."""
-        wanted = select(bindings.c.session).where(bindings.c.number == 0)
+        table = self._rows.table
+        wanted = select(table.c.session).where(table.c.number == 0, self._rows.mine)
         return list(await self.database.read(lambda c: c.execute(wanted).scalars().all()))
 
     async def orphans(self) -> list[str]:
@@ -84,19 +103,24 @@ class BindingStore:
 
     async def newest(self) -> list[BindingRow]:
         """The last of each session; those that cannot be read are left out."""
+        table = self._rows.table
         wanted = (
-            select(bindings)
-            .where(bindings.c.number > 0)
-            .order_by(bindings.c.session, bindings.c.number)
+            select(table)
+            .where(table.c.number > 0, self._rows.mine)
+            .order_by(table.c.session, table.c.number)
         )
         found = await self.database.read(lambda c: c.execute(wanted).all())
         rows: dict[str, BindingRow] = {}
         for one in found:
             try:
-                rows[one.session] = _row(one)
+                rows[one.session] = self._row(one)
             except MalformedBinding:
                 rows.pop(one.session, None)
         return list(rows.values())
+
+    def _row(self, found: Any) -> BindingRow:
+        is_elsewhere = self.database.dialect.has_places and found.place != self.place
+        return replace(_row(found), is_elsewhere=is_elsewhere)
 
 
 def _row(found: Any) -> BindingRow:

@@ -1,123 +1,81 @@
-"""One SQLite file: one thread that writes, a few that read, and no SQL on the event loop."""
+"""Where everything is kept: one thread that writes, a few that read, and no SQL on the event loop.
+
+Which database it is, only the modules `sqlite_*` and `postgres_*` know; what SQL they say otherwise
+stands in `dialect.py`.
+"""
 
 import asyncio
 import contextlib
-import os
-import sqlite3
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
-from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import TypeVar
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event
-from sqlalchemy.exc import DatabaseError
-from sqlalchemy.pool import NullPool
+from sqlalchemy import Connection, Engine
+from sqlalchemy.exc import DatabaseError, SQLAlchemyError
 
 from airboss.errors import StoreUnavailable
-from airboss.store.migrations import migrate
+from airboss.store.dialect import Dialect
+from airboss.store.notices import Heard, NoticeLine
 
 T = TypeVar("T")
-
-_READERS = 4
-# A log that readers never let shrink is written back by force when it is larger than this.
-_LARGEST_WAL = 64 * 1024 * 1024
-_LOOK_EVERY_WRITES = 100
-
-# What SQLite says when the trouble is outside, and what helps. Anything else is a fault of ours.
-_ADVICE = {
-    "SQLITE_FULL": "Free some space on its disk",
-    "SQLITE_IOERR": "Check that its disk works and has free space",
-    "SQLITE_READONLY": "Make the data folder writable, or choose another with --data",
-    "SQLITE_CANTOPEN": "Check that the data folder exists and that you can write to it",
-    "SQLITE_PERM": "Check the owner and permissions of the data folder",
-    "SQLITE_AUTH": "Check the owner and permissions of the data folder",
-    "SQLITE_BUSY": "Close the other program that has it open",
-    "SQLITE_LOCKED": "Close the other program that has it open",
-    "SQLITE_PROTOCOL": "Close the other program that has it open",
-    "SQLITE_CORRUPT": "It is damaged: stop the server, restore a backup or move the file",
-    "SQLITE_NOTADB": "It is damaged: stop the server, restore a backup or move the file",
-    "SQLITE_NOMEM": "Give the server more memory",
-}
+READERS = 4
 
 
-def _set_pragmas(connection: Any, _record: Any) -> None:
-    # The driver must not open transactions by itself: ours begin with BEGIN IMMEDIATE.
-    connection.isolation_level = None
-    cursor = connection.cursor()
-    try:
-        cursor.execute("PRAGMA busy_timeout=10000")
-        cursor.execute("PRAGMA journal_mode=WAL")
-        # Every commit reaches the disk: an answer means "this survives a loss of power".
-        cursor.execute("PRAGMA synchronous=FULL")
-        cursor.execute("PRAGMA journal_size_limit=16777216")
-        cursor.execute("PRAGMA temp_store=MEMORY")
-    finally:
-        cursor.close()
-    connection.create_function("folded", 1, _folded, deterministic=True)
+class Database(ABC):
+    """`write` is one transaction; what it returned is on disk."""
 
+    dialect: Dialect
 
-def _folded(text: str | None) -> str | None:
-    return text and text.casefold()
-
-
-def _in_words(path: Path, error: BaseException) -> StoreUnavailable | None:
-    cause = error.orig if isinstance(error, DatabaseError) else error
-    code: str = getattr(cause, "sqlite_errorname", "")
-    advice = next((words for name, words in _ADVICE.items() if code.startswith(name)), None)
-    if advice is None:
-        return None
-    return StoreUnavailable(
-        f"The database {path} cannot be used: {cause}. {advice}, then try again."
-    )
-
-
-def driver_of(connection: Connection) -> sqlite3.Connection:
-    """For what is said so often that SQLAlchemy's part of it counts: five times SQLite's own."""
-    return cast("sqlite3.Connection", connection.connection.dbapi_connection)
-
-
-class Database:
-    """The data folder's database. `write` is one transaction; what it returned is on disk."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self) -> None:
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="store-writer")
-        self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="store-reader")
+        self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="store-reader")
         self._connections: dict[int, Connection] = {}
-        self._writes = 0
         self._closed = False
 
-    @cached_property
-    def _engine(self) -> Engine:
-        engine = create_engine(
-            URL.create("sqlite", database=str(self.path)),
-            poolclass=NullPool,
-            hide_parameters=True,  # what people said is not for the server's own log
-            connect_args={"check_same_thread": False},
-        )
-        event.listen(engine, "connect", _set_pragmas)
-        return engine
-
+    @abstractmethod
     async def open(self) -> None:
-        try:
-            await asyncio.to_thread(self._make_private)
-            await self.write(migrate)
-        except BaseException:
-            await self.close()
-            raise
+        """With today's tables. A database that is away is waited for."""
 
-    def _make_private(self) -> None:
-        """What people say to agents is for the owner's eyes; SQLite gives its other files the same
-        rights."""
-        try:
-            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
-        except OSError as error:
-            raise StoreUnavailable(
-                f"The database {self.path} cannot be opened: {error.strerror}. "
-                "Free some space, fix its permissions, or choose another data folder with --data."
-            ) from error
+    @cached_property
+    @abstractmethod
+    def _engine(self) -> Engine: ...
+
+    async def write(self, work: Callable[[Connection], T]) -> T:
+        """Once, however often it has to be tried: while the database is away it is waited for, as
+        long as whoever asks has patience."""
+        return await self.try_write(work)
+
+    async def read(self, work: Callable[[Connection], T]) -> T:
+        """The same, of one state of the database."""
+        return await self.try_read(work)
+
+    async def try_write(self, work: Callable[[Connection], T]) -> T:
+        """Without waiting: raises `StoreAway` where the database is away."""
+        return await self._in(self._writer, lambda: self._write(work))
+
+    async def try_read(self, work: Callable[[Connection], T]) -> T:
+        return await self._in(self._readers, lambda: self._read(work))
+
+    def notice_line(self, heard: Heard) -> NoticeLine | None:
+        """To other processes on the same database, where there can be some."""
+        return None
+
+    @abstractmethod
+    def _write(self, work: Callable[[Connection], T]) -> T: ...
+
+    @abstractmethod
+    def _read(self, work: Callable[[Connection], T]) -> T: ...
+
+    async def _in(self, threads: ThreadPoolExecutor, call: Callable[[], T]) -> T:
+        self._must_be_open()
+        return await asyncio.get_running_loop().run_in_executor(threads, call)
+
+    def _must_be_open(self) -> None:
+        if self._closed:
+            raise StoreUnavailable("The database is closed: the server is stopping.")
 
     async def close(self) -> None:
         self._closed = True
@@ -139,71 +97,10 @@ class Database:
             self._connections[key] = self._engine.connect()
         return self._connections[key]
 
-    def _roll_back(self) -> None:
-        """Back to the beginning; a connection that cannot go there is given up for a new one."""
-        connection = self._connections.get(threading.get_ident())
-        if connection is None:
-            return
-        try:
-            connection.rollback()
-            driver = driver_of(connection)
-            driver.rollback()
-            usable = not driver.in_transaction
-        except (DatabaseError, sqlite3.Error):
-            usable = False
-        if not usable:
-            self._give_up_connection(connection)
-
-    def _give_up_connection(self, connection: Connection) -> None:
-        self._connections.pop(threading.get_ident(), None)
-        connection.invalidate()
-        with contextlib.suppress(DatabaseError):
-            connection.close()
-
-    def _transact(self, begin: str, work: Callable[[Connection], T]) -> T:
-        try:
-            connection = self._connection()
-            driver = driver_of(connection)
-            driver.execute(begin)
-            result = work(connection)
-            # Inside the try: a commit that a full disk refused is rolled back. What SQLAlchemy has
-            # not heard of, since it was said to the driver, is the driver's to commit.
-            connection.commit()
-            driver.commit()
-        except BaseException as error:
-            self._roll_back()
-            said = _in_words(self.path, error)
-            if said is None:
-                raise
-            raise said from error
-        return result
-
-    def _write(self, work: Callable[[Connection], T]) -> T:
-        result = self._transact("BEGIN IMMEDIATE", work)
-        self._writes += 1
-        if self._writes % _LOOK_EVERY_WRITES == 0:
-            self._bound_the_wal()
-        return result
-
-    def _bound_the_wal(self) -> None:
-        """SQLite empties its log only at a moment without readers, and there may be none."""
-        wal = self.path.with_name(f"{self.path.name}-wal")
-        with contextlib.suppress(OSError, DatabaseError):
-            if wal.stat().st_size > _LARGEST_WAL:
-                connection = self._connection()
-                connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
-                connection.commit()
-
-    async def write(self, work: Callable[[Connection], T]) -> T:
-        self._must_be_open()
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._writer, self._write, work)
-
-    async def read(self, work: Callable[[Connection], T]) -> T:
-        self._must_be_open()
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._readers, self._transact, "BEGIN", work)
-
-    def _must_be_open(self) -> None:
-        if self._closed:
-            raise StoreUnavailable("The database is closed: the server is stopping.")
+    def _give_up_connection(self) -> None:
+        """For a new one."""
+        connection = self._connections.pop(threading.get_ident(), None)
+        if connection is not None:
+            connection.invalidate()
+            with contextlib.suppress(SQLAlchemyError):
+                connection.close()

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, delete, select, update
-from sqlalchemy.dialects.sqlite import insert
 
 from airboss.store.database import Database
 from airboss.store.tables import deliveries, positions
@@ -33,14 +32,14 @@ class Deliveries:
 
     async def take(self, channel: str, seqs: Sequence[int], read_to: int) -> None:
         """These are to be delivered, and all up to `read_to` was read."""
-        values = {"seq": read_to, "drained": 0}
+        place = {"stream": _place(channel), "seq": read_to, "drained": 0}
+        dialect = self.database.dialect
 
         def work(connection: Connection) -> None:
             for seq in seqs:
                 row = {"channel": channel, "seq": seq, "attempts": 0}
-                connection.execute(insert(deliveries).values(row).on_conflict_do_nothing())
-            place = insert(positions).values(stream=_place(channel), **values)
-            connection.execute(place.on_conflict_do_update(index_elements=["stream"], set_=values))
+                connection.execute(dialect.add(deliveries, row))
+            connection.execute(dialect.put(positions, ["stream"], place))
 
         await self.database.write(work)
 

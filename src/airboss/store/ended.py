@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, Connection, and_, exists, func, or_, select
+from sqlalchemy import ColumnElement, Connection, and_, exists, or_, select
 
 from airboss.store.database import Database
 from airboss.store.tables import views
@@ -19,7 +19,7 @@ class EndedStream:
 
 @dataclass(frozen=True)
 class EndedIndex:
-    """`owners` says for a kind which fields of a view name its owner: what has an owner that is
+    """`owners` says for a kind which columns of a view name its owner: what has an owner that is
     there is left to it."""
 
     database: Database
@@ -30,7 +30,7 @@ class EndedIndex:
         """Those that ended before then, or at any time."""
 
         def work(connection: Connection) -> list[EndedStream]:
-            at = func.json_extract(views.c.body, "$.updated_at")
+            at = views.c.updated_at
             wanted = select(views.c.kind, views.c.stream).where(self._may_go())
             if before is not None:
                 wanted = wanted.where(at < before)
@@ -45,19 +45,11 @@ class EndedIndex:
         for kind, states in self.states.items():
             ended = and_(views.c.kind == kind, views.c.state.in_(states))
             for field in self.owners.get(kind, ()):
-                named = func.json_extract(views.c.body, f"$.{field}")
-                is_there = exists().where(owner.c.stream == named)
+                is_there = exists().where(owner.c.stream == views.c[field])
                 ended = and_(ended, ~is_there)
             kinds.append(ended)
         return or_(*kinds)
 
     async def used_bytes(self) -> int:
-        """How much of the file is in use: what was deleted leaves room in it."""
-
-        def work(connection: Connection) -> int:
-            def asked(name: str) -> int:
-                return connection.exec_driver_sql(f"PRAGMA {name}").scalar_one()
-
-            return (asked("page_count") - asked("freelist_count")) * asked("page_size")
-
-        return await self.database.read(work)
+        """What was deleted leaves room in the store, and counts no more."""
+        return await self.database.read(self.database.dialect.used_bytes)

@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import secrets
+from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -57,8 +58,18 @@ class DataFolder:
         return [self.copilot_home, *(place / "copilot" for place in found)]
 
     @property
+    def runtime_notes(self) -> Path:
+        """Where it is written down which processes run."""
+        return self.path / "runtimes"
+
+    @property
     def images(self) -> Path:
         return self.path / "images"
+
+    @property
+    def extensions(self) -> Path:
+        """Copies of those that somebody trusts: what runs."""
+        return self.path / "extensions"
 
     @property
     def token(self) -> Path:
@@ -134,6 +145,21 @@ class DataFolder:
             return False
         lock.release()
         return False
+
+    @contextlib.contextmanager
+    def kept_still(self) -> Generator[None]:
+        """No server starts on it meanwhile. Nothing in it is made or changed but the lock."""
+        lock = FileLock(self._lock, mode=PRIVATE)
+        try:
+            lock.acquire(timeout=_LOOKING_SECONDS, poll_interval=0.02)
+        except Timeout:
+            raise DataFolderTaken(self._taken()) from None
+        except OSError as error:
+            raise self._unwritable(error) from error
+        try:
+            yield
+        finally:
+            lock.release()
 
     def hold(self) -> "HeldFolder":
         """Take the folder for this process, or say who has it."""

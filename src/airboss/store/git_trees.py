@@ -6,6 +6,7 @@ of its index. Of the repository itself only objects are added, and names below `
 """
 
 import contextlib
+import itertools
 import os
 import shutil
 import signal
@@ -18,10 +19,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Final
 
+from airboss import strange_files
+
 _REF: Final = "refs/airboss/runs"
 _SECONDS: Final = 20.0
 _LOOK_SECONDS: Final = 0.25
 _MOST_LISTED: Final = 32 * 1024 * 1024
+_LARGEST_INDEX: Final = 512 * 1024 * 1024
+_MOST_SHARED: Final = 64
 _MOST_FILES: Final = 20_000
 _MOST_BYTES: Final = 256 * 1024 * 1024
 _LARGEST_FILE: Final = 32 * 1024 * 1024
@@ -129,17 +134,25 @@ def _borrowed(repository: Repository) -> Generator[dict[str, str]]:
     """A repository of ours with the other one's objects and a copy of its index."""
     with bare_repository(repository.object_format) as own:
         index = own / "index"
-        with contextlib.suppress(FileNotFoundError):  # a new repository has none
-            # With its time: git tells by that which files may have changed since.
-            shutil.copy2(repository.index, index)
-        for shared in repository.index.parent.glob("sharedindex.*"):
-            shutil.copy2(shared, own / shared.name)
+        try:
+            _copy_index(repository.index, own)
+        except OSError as error:
+            raise NotKept(f"The index of git cannot be read: {error.strerror}.") from error
         yield plain_environ() | {
             "GIT_DIR": str(own),
             "GIT_WORK_TREE": str(repository.top),
             "GIT_INDEX_FILE": str(index),
             "GIT_OBJECT_DIRECTORY": str(repository.objects),
         }
+
+
+def _copy_index(index: Path, own: Path) -> None:
+    """With its time: git tells by that which files may have changed since."""
+    left = _LARGEST_INDEX
+    with contextlib.suppress(FileNotFoundError):  # a new repository has none
+        left -= strange_files.copy(index, own / "index", left)
+    for shared in itertools.islice(index.parent.glob("sharedindex.*"), _MOST_SHARED):
+        left -= strange_files.copy(shared, own / shared.name, left)
 
 
 @contextlib.contextmanager

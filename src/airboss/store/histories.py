@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from airboss.errors import StoreUnavailable
+from airboss.store.cage_places import entered, remove_below
 
 _SESSIONS: Final = "session-state"
 _PRIVATE: Final = 0o700
@@ -22,21 +23,24 @@ def move_history(source: Path, target: Path, session: str) -> None:
         return
     if not session or "/" in session or session.startswith("."):
         raise StoreUnavailable("The runtime has no such session.")
-    start, end = source / _SESSIONS / session, target / _SESSIONS / session
+    end = target / _SESSIONS / session
     try:
-        _copy(start, end)
+        with entered(source, _SESSIONS) as sessions:
+            _copy(session, sessions, end)
     except OSError as error:
         shutil.rmtree(end, ignore_errors=True)
         said = f"The history of the session could not be copied: {error.strerror}."
         raise StoreUnavailable(said) from error
-    with contextlib.suppress(OSError):  # what stays is nobody's
-        shutil.rmtree(start)
+    with contextlib.suppress(StoreUnavailable):  # what stays is nobody's
+        remove_below(source, _SESSIONS, session)
 
 
-def _copy(start: Path, end: Path) -> None:
+def _copy(session: str, sessions: int, end: Path) -> None:
     # A link in the place of a folder is not entered, even if it comes to be there meanwhile.
-    for place, folders, files, opened in os.fwalk(start):
-        here = end / Path(place).relative_to(start)
+    if _is_link(session, sessions):
+        raise FileNotFoundError(2, "it is a link")
+    for place, folders, files, opened in os.fwalk(session, dir_fd=sessions):
+        here = end / Path(place).relative_to(session)
         here.mkdir(mode=_PRIVATE, parents=True, exist_ok=False)
         folders[:] = [name for name in folders if not _is_link(name, opened)]
         for name in files:

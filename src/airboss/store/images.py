@@ -8,7 +8,9 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import ClassVar, Final, TypeAlias
+
+from pydantic import ConfigDict
 
 from airboss.errors import NotFound, StoreUnavailable
 from airboss.model.ids import is_session_id
@@ -28,6 +30,11 @@ _NAME: Final = re.compile(rf"[a-z0-9_]{{1,64}}\.[0-9]{{1,3}}\.({'|'.join(_MIMES)
 
 @dataclass(frozen=True)
 class Picture:
+    # As JSON can tell it, where another process is to have it.
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(
+        ser_json_bytes="base64", val_json_bytes="base64"
+    )
+
     mime: str
     data: bytes
 

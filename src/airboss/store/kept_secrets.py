@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from airboss.errors import Invalid, NotFound, StoreUnavailable
+from airboss.setting_words import KEPT_NAME
 from airboss.store.folder import write_private
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ _log = logging.getLogger(__name__)
 SecretPlace: TypeAlias = Literal["keyring", "file"]
 
 _MARK: Final = ".keyring"
-_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,60}")
+_NAME: Final = re.compile(KEPT_NAME)
 # A shorter one could not be taken out of texts: it would be found inside ordinary words.
 _SHORTEST: Final = 8
 # As much as every system's keyring takes.
@@ -189,7 +190,7 @@ def check_name(name: str) -> None:
     if not _NAME.fullmatch(name):
         raise Invalid(
             "The name of a secret has letters, digits, - and _ only, begins with a letter or a "
-            "digit, and has at most 61 characters."
+            "digit, and has at most 100 characters."
         )
 
 

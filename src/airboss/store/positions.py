@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, select
-from sqlalchemy.dialects.sqlite import insert
 
 from airboss.store.database import Database
 from airboss.store.tables import positions
@@ -32,11 +31,9 @@ class Positions:
         return await self.database.read(work)
 
     async def save(self, stream: str, position: Position) -> None:
-        values = {"seq": position.seq, "drained": int(position.drained)}
+        values = {"stream": stream, "seq": position.seq, "drained": int(position.drained)}
 
         def work(connection: Connection) -> None:
-            statement = insert(positions).values(stream=stream, **values)
-            statement = statement.on_conflict_do_update(index_elements=["stream"], set_=values)
-            connection.execute(statement)
+            connection.execute(self.database.dialect.put(positions, ["stream"], values))
 
         await self.database.write(work)

@@ -1,6 +1,6 @@
 """The rules that hold, in their order. What they mean is not known here."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from pydantic import ValidationError
@@ -10,6 +10,8 @@ from airboss.errors import StoreUnavailable
 from airboss.model.ids import RuleId
 from airboss.model.rules import KeptRule, Rule
 from airboss.store.database import Database
+from airboss.store.dialect import keeps_parts
+from airboss.store.rule_versions import count_change
 from airboss.store.tables import rules
 
 
@@ -41,7 +43,7 @@ class RuleStore:
             connection.execute(behind.values(place=rules.c.place + 1))
             connection.execute(rules.insert().values(values))
 
-        await self.database.write(work)
+        await self._change(work)
 
     async def remove(self, rule: RuleId) -> None:
         def work(connection: Connection) -> None:
@@ -52,14 +54,22 @@ class RuleStore:
                 behind = update(rules).where(rules.c.place > place)
                 connection.execute(behind.values(place=rules.c.place - 1))
 
-        await self.database.write(work)
+        await self._change(work)
+
+    async def _change(self, work: Callable[[Connection], None]) -> None:
+        def counted(connection: Connection) -> None:
+            work(connection)
+            if keeps_parts(connection):  # others share it
+                count_change(connection)
+
+        await self.database.write(counted)
 
     async def arrange(self, ids: Sequence[RuleId]) -> None:
         def work(connection: Connection) -> None:
             for place, rule in enumerate(ids):
                 connection.execute(update(rules).where(rules.c.id == rule).values(place=place))
 
-        await self.database.write(work)
+        await self._change(work)
 
 
 def _kept(rule: str, body: str, who: str, made_at: int) -> KeptRule:

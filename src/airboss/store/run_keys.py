@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, delete, select
-from sqlalchemy.dialects.sqlite import insert
 
 from airboss.store.database import Database
 from airboss.store.tables import run_keys
@@ -18,7 +17,7 @@ class RunKeys:
 
         def work(connection: Connection) -> str:
             values = {"who": who, "key": key, "run": run, "at": at}
-            connection.execute(insert(run_keys).values(**values).on_conflict_do_nothing())
+            connection.execute(self.database.dialect.add(run_keys, values))
             mine = (run_keys.c.who == who) & (run_keys.c.key == key)
             return connection.execute(select(run_keys.c.run).where(mine)).scalar_one()
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from airboss.model.ids import is_session_id
+from airboss.store.cage_places import CagePlaces
 from airboss.store.folder import DataFolder
 from airboss.store.places import Places, remove
 
@@ -26,3 +27,5 @@ class SessionFiles:
             for home in homes:
                 remove(home / "session-state" / name)
             Places(self.folder.path).forget(name)
+        safe = [name for name in runtime_names if _IS_SAFE.fullmatch(name)]
+        CagePlaces(self.folder.path).forget(names, (*sessions, *safe))

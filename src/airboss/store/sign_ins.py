@@ -48,11 +48,17 @@ class SignInStore:
 
         await self.database.write(work)
 
-    async def remove(self, ids: Sequence[SignInId]) -> None:
-        def work(connection: Connection) -> None:
-            connection.execute(delete(sign_ins).where(sign_ins.c.id.in_(ids)))
+    async def remove(self, ids: Sequence[SignInId]) -> frozenset[str]:
+        """Answers those that were there."""
 
-        await self.database.write(work)
+        def work(connection: Connection) -> frozenset[str]:
+            these = sign_ins.c.id.in_(ids)
+            there = connection.execute(select(sign_ins.c.id).where(these).with_for_update())
+            found = frozenset(there.scalars())
+            connection.execute(delete(sign_ins).where(these))
+            return found
+
+        return await self.database.write(work)
 
     async def note_used(self, used: Mapping[SignInId, int]) -> None:
         def work(connection: Connection) -> None:

@@ -1,8 +1,9 @@
 """The tables, in SQLAlchemy Core. Times are integer milliseconds, UTC."""
 
 from sqlalchemy import (
+    BigInteger,
     Column,
-    ColumnElement,
+    Dialect,
     Index,
     Integer,
     LargeBinary,
@@ -10,10 +11,42 @@ from sqlalchemy import (
     String,
     Table,
     Text,
-    literal_column,
+    TypeDecorator,
+    text,
 )
 
 metadata = MetaData()
+
+# Milliseconds, and numbers of events, are more than PostgreSQL's INTEGER holds. SQLite's holds all,
+# and only a column of that name is the row's own number.
+Big = BigInteger().with_variant(Integer, "sqlite")
+
+# What stands for the character that PostgreSQL keeps in no text, and for itself.
+_ESCAPE = "\uf8fe"
+
+
+def escaped(name: str) -> str:
+    return name.replace(_ESCAPE, f"{_ESCAPE}e").replace("\0", f"{_ESCAPE}0")
+
+
+def unescaped(name: str) -> str:
+    return name.replace(f"{_ESCAPE}0", "\0").replace(f"{_ESCAPE}e", _ESCAPE)
+
+
+class _Escaped(TypeDecorator[str]):
+    """A name of somebody else's, with whatever characters."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
+        return value and escaped(value)
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> str | None:
+        return value and unescaped(value)
+
+
+Block = Text().with_variant(_Escaped(), "postgresql")
 
 # What was said. `role` tells a block's start, its deltas and its end apart. When the end is
 # written, deltas between which nothing else was said become one row, `merged`, that finds its text
@@ -22,13 +55,13 @@ events = Table(
     "events",
     metadata,
     Column("stream", String(64), primary_key=True),
-    Column("seq", Integer, primary_key=True),
-    Column("at", Integer, nullable=False),
+    Column("seq", Big, primary_key=True),
+    Column("at", Big, nullable=False),
     Column("kind", String(64), nullable=False),
     Column("body", Text, nullable=False),
     Column("role", String(8)),
-    Column("block", Text),
-    Column("end_seq", Integer),
+    Column("block", Block),
+    Column("end_seq", Big),
     Column("marks", LargeBinary),
     sqlite_with_rowid=False,
 )
@@ -37,10 +70,10 @@ events = Table(
 said = Table(
     "said",
     metadata,
-    Column("id", Integer, primary_key=True),
+    Column("id", Big, primary_key=True),
     Column("stream", String(64), nullable=False),
-    Column("seq", Integer, nullable=False),
-    Column("at", Integer, nullable=False),
+    Column("seq", Big, nullable=False),
+    Column("at", Big, nullable=False),
     Column("kind", String(64), nullable=False),
     Column("text", Text, nullable=False),
     Index("said_by_event", "stream", "seq", unique=True),
@@ -51,7 +84,7 @@ open_starts = Table(
     "open_starts",
     metadata,
     Column("stream", String(64), primary_key=True),
-    Column("seq", Integer, primary_key=True),
+    Column("seq", Big, primary_key=True),
     sqlite_with_rowid=False,
 )
 
@@ -62,7 +95,7 @@ origins = Table(
     metadata,
     Column("stream", String(64), primary_key=True),
     Column("origin", String(200), primary_key=True),
-    Column("seq", Integer, nullable=False),
+    Column("seq", Big, nullable=False),
     sqlite_with_rowid=False,
 )
 
@@ -73,29 +106,62 @@ run_keys = Table(
     Column("who", String(64), primary_key=True),
     Column("key", String(200), primary_key=True),
     Column("run", String(64), nullable=False),
-    Column("at", Integer, nullable=False),
+    Column("at", Big, nullable=False),
     sqlite_with_rowid=False,
 )
 
-# What a stream's events fold into, written in the transaction that writes them.
+# Who may write in a stream, and how far it has come. `epoch` grows whenever it gets another owner:
+# who was the owner before writes nothing any more. SQLite has one owner, `here`.
+streams = Table(
+    "streams",
+    metadata,
+    Column("stream", String(64), primary_key=True),
+    Column("owner", String(64)),
+    Column("epoch", Big, nullable=False),
+    Column("head", Big, nullable=False),
+    # Of its events, as they were written.
+    Column("bytes", Big, nullable=False),
+    Index("streams_by_owner", "owner"),
+    sqlite_with_rowid=False,
+)
+
+# What a stream's events fold into, written in the transaction that writes them. What lists are
+# narrowed by stands in columns of its own, the same on every database (store/view_rows.py).
 views = Table(
     "views",
     metadata,
     Column("stream", String(64), primary_key=True),
     Column("kind", String(16), nullable=False),
     Column("state", String(32), nullable=False),
-    Column("created_at", Integer, nullable=False),
-    Column("seq", Integer, nullable=False),
+    Column("created_at", Big, nullable=False),
+    Column("seq", Big, nullable=False),
     Column("body", Text, nullable=False),
+    Column("updated_at", Big),
+    Column("ended_at", Big),
+    # Of runs only.
+    Column("job", Text),
+    Column("model", Text),
+    Column("task", Text),
+    Column("run", Text),
+    Column("own_run", Text),
+    Column("pinned", Integer),
+    Column("for_person", Integer),
+    Column("milliseconds", Big),
+    Column("requests", Big),
+    # Each between two line ends.
+    Column("tags", Text),
+    # What people know it by, folded, each on a line.
+    Column("names", Text),
     Index("views_by_time", "kind", "created_at", "stream"),
     Index("views_by_state", "kind", "state"),
-)
-# Literals on both sides: SQLite uses such an index only where a query says the same words.
-is_run = literal_column("kind") == literal_column("'run'")
-job_of_run: ColumnElement[str] = literal_column("json_extract(body, '$.job')")
-VIEWS_BY_JOB = (
-    f"CREATE INDEX IF NOT EXISTS views_by_job ON views ({job_of_run}, state, created_at, stream) "
-    f"WHERE {is_run}"
+    Index(
+        "views_by_job",
+        "job",
+        "state",
+        "created_at",
+        "stream",
+        sqlite_where=text("job IS NOT NULL"),
+    ),
 )
 
 # How far the callers of `live` have read, and the channels of notices.
@@ -103,7 +169,7 @@ positions = Table(
     "positions",
     metadata,
     Column("stream", String(64), primary_key=True),
-    Column("seq", Integer, nullable=False),
+    Column("seq", Big, nullable=False),
     Column("drained", Integer, nullable=False, default=0),
 )
 
@@ -112,7 +178,7 @@ deliveries = Table(
     "deliveries",
     metadata,
     Column("channel", String(16), primary_key=True),
-    Column("seq", Integer, primary_key=True),
+    Column("seq", Big, primary_key=True),
     Column("attempts", Integer, nullable=False),
     sqlite_with_rowid=False,
 )
@@ -123,7 +189,7 @@ entries = Table(
     metadata,
     Column("digest", String(64), primary_key=True),
     Column("body", Text, nullable=False),
-    Column("created_at", Integer, nullable=False),
+    Column("created_at", Big, nullable=False),
 )
 
 # The last entry of each file that could be used. `file_digest` is of the file's bytes.
@@ -133,18 +199,29 @@ last_good = Table(
     Column("source", Text, primary_key=True),
     Column("digest", String(64), nullable=False),
     Column("file_digest", String(64), nullable=False),
-    Column("at", Integer, nullable=False),
+    Column("at", Big, nullable=False),
 )
 
-# What a person trusts. A file counts as long as it has this digest; a folder has none.
+# What a person trusts. A file counts as long as it has this digest, an extension's folder as long
+# as all files in it have; a folder of entries has none.
 trust = Table(
     "trust",
     metadata,
     Column("path", Text, primary_key=True),
-    Column("kind", String(8), nullable=False),
+    Column("kind", String(16), nullable=False),
     Column("digest", String(64)),
     Column("who", String(64), nullable=False),
-    Column("at", Integer, nullable=False),
+    Column("at", Big, nullable=False),
+)
+
+# The folders of extensions that somebody turned off.
+disabled_extensions = Table(
+    "disabled_extensions",
+    metadata,
+    Column("path", Text, primary_key=True),
+    Column("who", String(64), nullable=False),
+    Column("at", Big, nullable=False),
+    sqlite_with_rowid=False,
 )
 
 # Rules of one's own, in the order in which they hold.
@@ -155,7 +232,7 @@ rules = Table(
     Column("place", Integer, nullable=False),
     Column("body", Text, nullable=False),
     Column("who", String(64), nullable=False),
-    Column("made_at", Integer, nullable=False),
+    Column("made_at", Big, nullable=False),
 )
 
 # Browsers that are signed in. `cookie` and `key` are hashes: nobody gets in with what lies here.
@@ -170,9 +247,9 @@ sign_ins = Table(
     Column("token", String(64), nullable=False),
     Column("address", String(64), nullable=False),
     Column("device", String(100), nullable=False),
-    Column("since", Integer, nullable=False),
-    Column("until", Integer, nullable=False),
-    Column("used_at", Integer, nullable=False),
+    Column("since", Big, nullable=False),
+    Column("until", Big, nullable=False),
+    Column("used_at", Big, nullable=False),
     sqlite_with_rowid=False,
 )
 
@@ -184,7 +261,7 @@ settings = Table(
     # As JSON.
     Column("value", Text, nullable=False),
     Column("who", String(64), nullable=False),
-    Column("at", Integer, nullable=False),
+    Column("at", Big, nullable=False),
     sqlite_with_rowid=False,
 )
 
@@ -199,6 +276,6 @@ bindings = Table(
     Column("model", Text, nullable=False),
     # As JSON.
     Column("parts", Text, nullable=False),
-    Column("at", Integer, nullable=False),
+    Column("at", Big, nullable=False),
     sqlite_with_rowid=False,
 )

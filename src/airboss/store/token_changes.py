@@ -6,7 +6,7 @@ import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 from filelock import FileLock, Timeout
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -32,6 +32,24 @@ class RecordedChange(BaseModel):
     token: TokenFacts
 
 
+def recorded_change(change: Change, token: TokenFacts) -> RecordedChange:
+    """Made now, by the user of this process."""
+    return RecordedChange(
+        id=secrets.token_hex(8),
+        at=int(time.time() * 1000),
+        user=_user(),
+        change=change,
+        token=token,
+    )
+
+
+class ChangesToTell(Protocol):
+    """What a server takes for its audit log."""
+
+    def read_whole(self) -> list[RecordedChange]: ...
+    def forget(self, last: str) -> None: ...
+
+
 @contextmanager
 def locked(folder: DataFolder) -> Generator[None]:
     """Whoever changes the tokens, or what is told of that, is alone."""
@@ -52,15 +70,9 @@ class TokenChanges:
 
     folder: DataFolder
 
-    def add(self, change: Change, token: TokenFacts) -> None:
-        said = RecordedChange(
-            id=secrets.token_hex(8),
-            at=int(time.time() * 1000),
-            user=_user(),
-            change=change,
-            token=token,
-        )
-        self._write([*self.read(), said])
+    def add(self, *said: RecordedChange) -> None:
+        if said:
+            self._write([*self.read(), *said])
 
     def read(self) -> list[RecordedChange]:
         file = self.folder.token_changes

@@ -6,8 +6,9 @@ import re
 import secrets
 import stat
 import time
-from collections.abc import Generator, MutableMapping
-from contextlib import contextmanager
+from abc import ABC, abstractmethod
+from collections.abc import Generator, Mapping, MutableMapping
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -18,7 +19,7 @@ from airboss.errors import Conflict, Invalid, NotFound, SettingsInvalid, StoreUn
 from airboss.model.audit_events import TokenFacts
 from airboss.model.roles import Role
 from airboss.store.folder import DataFolder, write_private
-from airboss.store.token_changes import TokenChanges, locked
+from airboss.store.token_changes import RecordedChange, TokenChanges, locked, recorded_change
 
 VARIABLE = "AIRBOSS_TOKEN"
 # Who came with the folder's own token, and who came to a server that asks for none.
@@ -117,24 +118,17 @@ def _close_to_others(file: Path) -> None:
         file.chmod(0o600)
 
 
-@dataclass(frozen=True)
-class NamedTokens:
+class TokenBook(ABC):
     """Tokens for other people and programs, so that one can be revoked without the rest."""
 
     folder: DataFolder
 
-    def read(self) -> dict[str, NamedToken]:
-        file = self.folder.named_tokens
-        try:
-            return _FILE.validate_json(file.read_bytes())
-        except FileNotFoundError:
-            return {}
-        except OSError as error:
-            raise StoreUnavailable(f"{file} cannot be read: {error.strerror}.") from error
-        except ValidationError as error:
-            raise SettingsInvalid(
-                f"{file} is damaged, so no named token works. Delete it and add the tokens again."
-            ) from error
+    @abstractmethod
+    def read(self) -> dict[str, NamedToken]: ...
+
+    @abstractmethod
+    def _changing(self) -> AbstractContextManager[dict[str, NamedToken]]:
+        """Whoever changes them is alone. What was done to them by the end is kept."""
 
     def add(self, name: str, role: Role = "operate", until: int | None = None) -> str:
         """A new token. This is the only time that anybody sees it."""
@@ -164,7 +158,8 @@ class NamedTokens:
         if isinstance(until, int) and until <= _now():
             raise Invalid(_PAST)
         with self._changing() as tokens:
-            if name not in tokens:
+            # The owner of a server has no other role than that.
+            if name not in tokens or not _NAME.fullmatch(name):
                 raise NotFound("token named", name)
             tokens[name] = tokens[name].model_copy(update=changes)
             return tokens[name]
@@ -181,6 +176,26 @@ class NamedTokens:
                 raise NotFound("token named", name)
             del tokens[name]
 
+
+@dataclass(frozen=True)
+class NamedTokens(TokenBook):
+    """In a file of the data folder, for its one server."""
+
+    folder: DataFolder
+
+    def read(self) -> dict[str, NamedToken]:
+        file = self.folder.named_tokens
+        try:
+            return _FILE.validate_json(file.read_bytes())
+        except FileNotFoundError:
+            return {}
+        except OSError as error:
+            raise StoreUnavailable(f"{file} cannot be read: {error.strerror}.") from error
+        except ValidationError as error:
+            raise SettingsInvalid(
+                f"{file} is damaged, so no named token works. Delete it and add the tokens again."
+            ) from error
+
     @contextmanager
     def _changing(self) -> Generator[dict[str, NamedToken]]:
         self.folder.create()
@@ -189,18 +204,25 @@ class NamedTokens:
             before = dict(tokens)
             yield tokens
             keep_private(self.folder.named_tokens, _FILE.dump_json(tokens, indent=2).decode())
-            self._tell(before, tokens)
+            # What a crash in between leaves out of the audit, the next start's list shows.
+            TokenChanges(self.folder).add(*changes_between(before, tokens))
 
-    def _tell(self, before: dict[str, NamedToken], after: dict[str, NamedToken]) -> None:
-        """For the audit. What a crash between the two leaves out, the next start's list shows."""
-        changes = TokenChanges(self.folder)
-        for name in sorted({*before, *after}):
-            old, new = before.get(name), after.get(name)
-            token = new or old
-            if token is None or old == new:
-                continue
-            change = "changed" if old and new else "added" if new else "removed"
-            changes.add(change, TokenFacts(name=name, role=token.role, until=token.until))
+
+def changes_between(
+    before: Mapping[str, NamedToken], after: Mapping[str, NamedToken]
+) -> list[RecordedChange]:
+    """For the audit."""
+    found: list[RecordedChange] = []
+    for name in sorted({*before, *after}):
+        old, new = before.get(name), after.get(name)
+        token = new or old
+        if token is None or old == new:
+            continue
+        change = "changed" if old and new else "added" if new else "removed"
+        found.append(
+            recorded_change(change, TokenFacts(name=name, role=token.role, until=token.until))
+        )
+    return found
 
 
 def _now() -> int:

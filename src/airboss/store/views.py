@@ -4,10 +4,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from sqlalchemy import ColumnElement, Connection, and_, exists, func, or_, select, tuple_
+from sqlalchemy import ColumnElement, Connection, select, tuple_
 
 from airboss.store.database import Database
-from airboss.store.tables import is_run, job_of_run, views
+from airboss.store.dialect import Dialect
+from airboss.store.tables import views
 
 
 @dataclass(frozen=True)
@@ -42,12 +43,6 @@ class Wanted:
 
 
 ALL: Final = Wanted()
-# What a person knows it by, beside its id.
-_NAMES: Final = {
-    "session": ("title", "cwd"),
-    "run": ("job", "title", "short_title", "input_start", "cwd"),
-    "task": ("task", "cwd"),
-}
 
 
 @dataclass(frozen=True)
@@ -65,7 +60,8 @@ class ViewIndex:
         wanted: Wanted = ALL,
     ) -> list[str]:
         def work(connection: Connection) -> list[str]:
-            found = select(views.c.body).where(views.c.kind == kind, *_conditions(kind, wanted))
+            having = _conditions(self.database.dialect, wanted)
+            found = select(views.c.body).where(views.c.kind == kind, *having)
             if states:
                 found = found.where(views.c.state.in_(states))
             if before:
@@ -77,57 +73,34 @@ class ViewIndex:
         return await self.database.read(work)
 
 
-def _conditions(kind: str, wanted: Wanted) -> list[ColumnElement[bool]]:
-    return [*_whose(wanted), *_which(kind, wanted)]
+def _conditions(dialect: Dialect, wanted: Wanted) -> list[ColumnElement[bool]]:
+    return [*_whose(wanted), *_which(dialect, wanted)]
 
 
 def _whose(wanted: Wanted) -> Iterator[ColumnElement[bool]]:
     """What it was made for, and with what."""
     if wanted.job is not None:
-        yield is_run
-        yield job_of_run == wanted.job
+        yield views.c.job == wanted.job
     if wanted.model is not None:
-        yield _field("model") == wanted.model
+        yield views.c.model == wanted.model
     if wanted.of is not None:
-        task = _field("task")
+        task = views.c.task
         yield task.is_(None) if wanted.of == "person" else task.is_not(None)
     if wanted.alone:
-        yield _field("run").is_(None)
+        yield views.c.run.is_(None)
 
 
-def _which(kind: str, wanted: Wanted) -> Iterator[ColumnElement[bool]]:
+def _which(dialect: Dialect, wanted: Wanted) -> Iterator[ColumnElement[bool]]:
     """Its time, and what people gave it or owe it."""
     if wanted.for_person:
-        yield _waits_for_person(kind)
+        yield views.c.for_person == 1
     if wanted.pinned:
-        yield _field("pinned").is_(True)
+        yield views.c.pinned == 1
     if wanted.since is not None:
         yield views.c.created_at >= wanted.since
     if wanted.until is not None:
         yield views.c.created_at < wanted.until
     if wanted.tag is not None:
-        yield _tagged(wanted.tag)
+        yield dialect.holds(views.c.tags, f"\n{wanted.tag}\n")
     if wanted.text is not None:
-        yield _named(kind, wanted.text)
-
-
-def _named(kind: str, text: str) -> ColumnElement[bool]:
-    """`folded` is ours: SQLite itself knows the case of ASCII only."""
-    known = [views.c.stream, *(_field(name) for name in _NAMES[kind])]
-    return or_(*(func.instr(func.folded(one), text.casefold()) > 0 for one in known))
-
-
-def _waits_for_person(kind: str) -> ColumnElement[bool]:
-    if kind == "session":
-        items = func.json_array_length(views.c.body, "$.items") > 0
-        return and_(items, views.c.state != "closed")
-    return _field("for_person") == 1
-
-
-def _tagged(tag: str) -> ColumnElement[bool]:
-    tags = func.json_each(views.c.body, "$.tags").table_valued("value")
-    return exists(select(tags.c.value).where(tags.c.value == tag))
-
-
-def _field(name: str) -> ColumnElement[str]:
-    return func.json_extract(views.c.body, f"$.{name}")
+        yield dialect.holds(views.c.names, wanted.text.casefold())

@@ -19,7 +19,7 @@ from airboss.model.events import (
     TurnStarted,
 )
 from airboss.model.prompt_events import PromptAccepted
-from airboss.model.run_events import RunAccepted, RunEnded, RunResumed, RunRetried
+from airboss.model.run_events import RunAccepted, RunEnded, RunMoved, RunResumed, RunRetried
 from airboss.model.task_events import TaskAccepted, TaskEnded
 from airboss.model.traces import TraceContext, attempt_of, read_trace, span_id, trace_of
 from airboss.model.usage import Usage
@@ -109,7 +109,7 @@ class StreamStory:
                 self._begin_run(event, at)
             case RunRetried():
                 self._begin_again(event.time, at)
-            case RunResumed():
+            case RunResumed() | RunMoved():
                 self._restarts += 1
             case TaskAccepted():
                 self._name = f"task {event.task}"

@@ -75,7 +75,7 @@ class Tracing:
         await self.sender.close(_LAST_SECONDS)
 
     async def _follow(self) -> None:
-        with self.log.changes(for_a_page=False) as self._changes:
+        with self.log.changes(for_a_page=False, only_here=True) as self._changes:
             while not self._changes.is_over:
                 ended: list[EndedSpan] = []
                 for name in await self._changes.next():

@@ -8,6 +8,7 @@ import pytest
 from airboss.cli.cage import listing
 from airboss.cli.doctor.cage import check_cage
 from airboss.cli.doctor.checks import CheckedMachine
+from airboss.runtime.cage import ability as ability_module
 from airboss.runtime.cage import group, life
 from airboss.runtime.cage.ability import ability
 from airboss.runtime.cage.inside import landlock
@@ -31,22 +32,35 @@ def machine(folder: Path, settings: str = "", path: str | None = None) -> Checke
 
 def test_a_strong_cage_is_tried_and_holds(tmp_path: Path) -> None:
     found = check_cage(machine(tmp_path))
-    assert found.summary.startswith("Strong: 13 ways out were tried, and none led out.")
+    assert found.summary.startswith("Strong: 14 ways out were tried, and none led out.")
     assert [path.name for path in tmp_path.iterdir()] == ["settings.toml"]
 
 
-def test_root_without_a_control_group_is_warned(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def no_group(*_: object) -> None:
-        return None
+def no_group(*_: object) -> None:
+    return None
 
+
+@pytest.mark.parametrize(("settings", "state"), [("", "warn"), ('cage = "always"', "fail")])
+def test_root_without_a_control_group_on_an_older_kernel_is_warned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: str, state: str
+) -> None:
     monkeypatch.setattr(group, "make_group", no_group)
+    monkeypatch.setattr(ability_module, "can_bound", lambda: False)
     monkeypatch.setattr("os.geteuid", lambda: 0)
-    found = check_cage(machine(tmp_path))
-    assert found.state == "warn"
+    found = check_cage(machine(tmp_path, settings))
+    assert found.state == state
     assert "a watch alone ends a cage that is over its limits" in found.summary
     assert found.remedy == listing.ORDINARY_USER
+
+
+def test_without_a_control_group_the_kernel_bounds_processes_by_other_means(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(group, "make_group", no_group)
+    monkeypatch.setattr(ability_module, "can_bound", lambda: True)
+    found = check_cage(machine(tmp_path))
+    assert found.state == "ok"
+    assert "the kernel bounds the processes of a cage" in found.detail
 
 
 @pytest.mark.parametrize(
@@ -60,7 +74,7 @@ def test_without_bubblewrap_it_is_narrow_and_says_what_to_install(
         pytest.skip("this kernel has no Landlock that is enough")
     found = check_cage(machine(tmp_path, settings, path=str(tmp_path)))
     assert found.state == state
-    assert found.summary.startswith("Narrow: only a cage without network holds here. 12 ways")
+    assert found.summary.startswith("Narrow: only a cage without network holds here. 13 ways")
     assert "Install bubblewrap" in found.remedy
     assert ("cage_narrow" in found.remedy) == ("cage_narrow" not in settings)
 

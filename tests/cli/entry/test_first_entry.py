@@ -49,6 +49,17 @@ def test_the_entry_fits_the_repository_and_has_no_mistakes(
     assert max(map(len, text.splitlines())) <= 120
 
 
+def test_a_cage_is_offered_and_had_by_removing_one_sign() -> None:
+    text = entry_text([])
+    entry = check_text(text, "yaml").entry
+    assert entry is not None
+    assert entry.permissions is None
+    checked = check_text(text.replace("# permissions: caged", "permissions: caged"), "yaml")
+    assert checked.violations == ()
+    assert checked.entry is not None
+    assert checked.entry.permissions == "caged"
+
+
 def test_a_folder_full_of_traps_is_only_looked_at(tmp_path: Path) -> None:
     (tmp_path / "package.json").write_text("[" * 100_000, encoding="utf-8")
     (tmp_path / "Makefile").mkdir()

@@ -5,6 +5,7 @@ _WHEEL = "Its dependencies come from a registry; tests/house/test_installed.py i
 _IMAGE = "It needs images; tests/house/test_installed.py plays the steps of the Containerfile."
 _ROOT = "It changes the machine, as root; tests/house/test_installed.py reads and plays the unit."
 _SYSTEMD = "It needs the user's systemd; the units are read, and what they start is run."
+_MACHINES = "It needs a database and two machines; tests/machines starts such on one."
 
 # By their words, as the pages have them.
 EXCUSED = {
@@ -29,12 +30,20 @@ EXCUSED = {
     "systemctl --user daemon-reload": _SYSTEMD,
     "systemctl --user enable --now airboss-nightly.timer": _SYSTEMD,
     "systemctl --user list-timers": _SYSTEMD,
+    "install --mode 600 environment /etc/airboss/environment": _ROOT,
+    "cp deploy/airboss-worker.service /etc/systemd/system/": _ROOT,
+    "systemctl enable --now airboss-worker": _ROOT,
+    "airboss serve --shared-root /srv/work": _MACHINES,
+    "airboss worker --shared-root /srv/work": _MACHINES,
+    "airboss worker --shared-root /srv/work --label gpu --label linux": _MACHINES,
+    "airboss run train --label gpu": _MACHINES,
 }
 
 # Blocks that are no program and no output, by how they begin.
 DRAWN = {
     "a person or a script": "A drawing of the layers; lint-imports checks them.",
     "run build ": "A drawing of a trace; tests/telemetry/test_traces.py reads a real one.",
+    "AIRBOSS_DATABASE=postgresql://": "A variable; tests/machines starts servers with one.",
     "deliver · running · 1:12": "One moment of a run; tests/cli/run/test_tree.py draws such trees.",
 }
 

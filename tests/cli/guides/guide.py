@@ -1,5 +1,6 @@
 """A page of the documentation, and what has to be around it so that all of it can be done."""
 
+import sys
 import tomllib
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import yaml
 
+from airboss.extension.testing import load
 from airboss.runtime.rehearsal import load_script
 from airboss.settings import Settings, load_settings
 from tests.cli.documents import Block, Command, Reader, blocks, commands
@@ -130,5 +132,11 @@ def _use(block: Block, visit: Visit) -> None:
             assert load_script(file).rules
         case "yaml":
             visit.said(f"airboss check {file.name}")
+        case "python" if file.name == "extension.py":
+            load(file).close()
+        case "js" if file.name == "extension.mjs":
+            visit.said(f"node --check {file}")
+        case "python" if file.name.startswith("test_"):
+            visit.said(f"{sys.executable} -m pytest -q -p no:cacheprovider {file}")
         case _:
             raise AssertionError(f"Nobody uses this block:\n{block.text}")

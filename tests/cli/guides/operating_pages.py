@@ -15,6 +15,7 @@ from tests.cli.guides.asking import CHOICES, QUESTION, watched
 from tests.cli.guides.guide import Guide, Visit
 from tests.cli.inboxes import http
 from tests.contract.asking import SCRIPT
+from tests.postgres import Postgres, running_postgres
 from tests.signing import sign_in
 
 _SECRET = "secret-of-the-webhook"
@@ -102,13 +103,48 @@ def caged_listing(visit: Visit) -> None:
     assert said.split()[:2] == [".", ".."]
 
 
+@dataclass
+class SharedDatabase:
+    """The page's own role and database, on a real server. That has a role of the name already."""
+
+    server: list[Postgres] = field(default_factory=list[Postgres])
+
+    def is_made(self, visit: Visit, shown: str) -> None:
+        server = visit.kept.enter_context(running_postgres())
+        self.server[:] = [server]
+        for statement in shown.replace("airboss", "plane").split(";"):
+            if statement.strip():
+                server.execute(statement)
+        address = f"postgresql://plane:a-long-password@127.0.0.1:{server.port}/plane"
+        visit.reader.environ = {**visit.reader.environ, "AIRBOSS_DATABASE": address}
+
+    def is_fit(self, visit: Visit) -> None:
+        told = json.loads(visit.said("airboss database check --json"))
+        assert {one["state"] for one in told["checks"]} == {"ok"}
+
+    def is_dumped(self, visit: Visit) -> None:
+        [server] = self.server
+        address = server.url("plane")
+        visit.said(f"{server.bin}/pg_dump --format=custom --file=airboss.dump {address}")
+        listed = visit.said(f"{server.bin}/pg_restore --list airboss.dump")
+        assert "airboss events" in listed
+        assert "dbos workflow_status" in listed
+
+
 _HOOKS = Webhooks()
+_SHARED = SharedDatabase()
 
 GUIDES = {
     "docs/cage.md": Guide(
         is_served=False,
         needs=("bwrap",),
         instead={"airboss cage try -- ls -a": caged_listing},
+    ),
+    "docs/many-machines.md": Guide(
+        is_served=False,
+        shown={"CREATE ROLE airboss": _SHARED.is_made},
+        instead={"pg_dump --format=custom --file=airboss.dump airboss": _SHARED.is_dumped},
+        before={"pg_dump --format=custom --file=airboss.dump airboss": _SHARED.is_fit},
     ),
     "docs/operating.md": Guide(
         script=SCRIPT,

@@ -276,8 +276,12 @@ def test_the_jobs_page_its_mistakes_and_the_palette_lead_to_it(
     editor.wait_for_url(f"**/edit.html?path=*#L{WRONG_LINE}")
     expect(editor.locator(".cm-activeLine")).to_contain_text("revew")
     editor.goto(f"{portal.url}/history.html")
+    expect(editor.get_by_role("heading", level=1)).to_be_visible()
     editor.keyboard.press("Control+k")
+    expect(editor.get_by_role("combobox", name="Search or run a command")).to_be_focused()
     editor.keyboard.type("edit the entry")
+    chosen = editor.get_by_role("option", name=re.compile("^Edit the entry"), selected=True)
+    expect(chosen).to_be_visible(timeout=15_000)
     editor.keyboard.press("Enter")
     editor.wait_for_url("**/edit.html")
 

@@ -24,6 +24,7 @@ class Scene:
     """What lies outside, prepared by the test. `word` is what nobody inside may learn."""
 
     word: str
+    machine: str
     work: str
     home: str
     data: str
@@ -37,6 +38,7 @@ class Scene:
     datagram_socket: str
     abstract: str
     queue: int
+    terminal: str
 
     @property
     def key(self) -> Path:

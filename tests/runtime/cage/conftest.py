@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,8 @@ import pytest
 from airboss.cage_settings import CageProfile
 from airboss.runtime.cage.ability import ability
 from airboss.runtime.cage.group import make_group
+from tests.runtime.cage.yard import Yard
+from tests.runtime.conftest import Flight
 
 HERE = Path(__file__).parent
 # Only with the fixture `group`: without it nothing bounds a bomb of root's soon enough.
@@ -50,3 +53,10 @@ def open_to_all(tmp_path: Path) -> Path:
         if parent == Path(os.environ.get("TMPDIR", "/tmp")):  # noqa: S108 - where tests write
             break
     return folder
+
+
+@pytest.fixture
+async def yard(flight: Flight, tmp_path: Path) -> AsyncGenerator[Yard]:
+    yard = Yard(flight, tmp_path / "data")
+    yield yard
+    await yard.stop()

@@ -1,13 +1,15 @@
-"""The scene outside a cage, and all ways out tried in it: `python -m … KIND FOLDER [WALL…]`.
+"""The scene outside a cage, and ways out tried: `python -m … KIND FOLDER [WALL…] [-- NAME…]`.
 
 A program, so that it can be run by an ordinary user. It says as JSON what got through without a
-cage and in one, with the named walls taken away, and what of the scene was changed.
+cage and in one, with the named walls taken away, and what of the scene was changed. Where some of
+the ways are named, only these are tried, and only in the cage.
 """
 
 import asyncio
 import contextlib
 import ctypes
 import json
+import marshal
 import os
 import secrets
 import shutil
@@ -29,8 +31,15 @@ from tests.runtime.cage.attempt_table import Scene
 from tests.runtime.cage.attempts import ATTEMPTS
 
 CODE: Final = Path(__file__).parent
-# Each wall, and the options of bubblewrap that it is made of.
-NAMESPACES: Final = {"net": "--unshare-net", "pid": "--unshare-pid", "ipc": "--unshare-ipc"}
+# Each wall, and the options of bubblewrap that it is made of, with how many words follow each.
+NAMESPACES: Final = {
+    "net": {"--unshare-net": 0},
+    "pid": {"--unshare-pid": 0},
+    "ipc": {"--unshare-ipc": 0},
+    "uts": {"--unshare-uts": 0, "--hostname": 1},
+    "cgroup": {"--unshare-cgroup-try": 0},
+    "user": {"--unshare-user": 0, "--uid": 1, "--gid": 1, "--disable-userns": 0},
+}
 
 
 @contextlib.contextmanager
@@ -53,17 +62,20 @@ def staged(folder: Path) -> Generator[Scene]:
     _copy_code(work)
     libc = ctypes.CDLL(None)
     queue = libc.msgget(0, 0o600)
+    _, terminal = os.openpty()
     with _listening(home, word) as ports, (home / ".ssh/id").open("rb") as key:
         victim = subprocess.Popen(
             [_python(), "-c", "import time; time.sleep(600)", "a-canary-that-sleeps"],
             cwd=home,
             env={"CANARY": word},
             stdin=key,
+            stdout=subprocess.PIPE,
             start_new_session=True,
         )
         try:
             yield Scene(
                 word=word,
+                machine=socket.gethostname(),
                 work=str(work),
                 home=str(home),
                 data=str(data),
@@ -71,11 +83,12 @@ def staged(folder: Path) -> Generator[Scene]:
                 temporary=str(temporary),
                 victim=victim.pid,
                 queue=queue,
+                terminal=os.ttyname(terminal),
                 **ports,
             )
         finally:
             victim.kill()
-            victim.wait()
+            victim.communicate()
             libc.msgctl(queue, 0, None)
 
 
@@ -182,7 +195,7 @@ def damage(scene: Scene, *, is_narrow: bool = False) -> list[str]:
 def take_away(life: CageLife, walls: tuple[str, ...]) -> None:
     """From a cage that is open and not started."""
     said = life.folders.doors / CONFIG
-    config = json.loads(said.read_text("utf-8"))
+    config = marshal.loads(said.read_bytes())  # noqa: S302 - written by us
     options = life.folders.walls.read_text("utf-8").split("\0")[:-1]
     for wall in walls:
         match wall:
@@ -192,14 +205,25 @@ def take_away(life: CageLife, walls: tuple[str, ...]) -> None:
                 config["landlock"] = None
             case "mounts":
                 all_of_it = str(life.plan.cwd.parent)
-                at = options.index("--remount-ro")
+                at = options.index("--chdir") - 2  # before the root is closed
                 options[at:at] = ["--bind", all_of_it, all_of_it]
             case "git":
                 options = _without_git(options)
+            case "capabilities":
+                config["drops_capabilities"] = False
+                options[options.index("--cap-drop")] = "--cap-add"
             case _:
-                options.remove(NAMESPACES[wall])
-    said.write_text(json.dumps(config), "utf-8")
+                options = _without(options, NAMESPACES[wall])
+    said.write_bytes(marshal.dumps(config))
     life.folders.walls.write_text("".join(f"{word}\0" for word in options), "utf-8")
+
+
+def _without(options: list[str], unwanted: dict[str, int]) -> list[str]:
+    for option, words in unwanted.items():
+        if option in options:
+            at = options.index(option)
+            options = [*options[:at], *options[at + 1 + words :]]
+    return options
 
 
 def _without_git(options: list[str]) -> list[str]:
@@ -236,16 +260,20 @@ def through(answers: dict[str, dict[str, Any]]) -> list[str]:
 
 
 def main() -> None:
-    kind, folder, *walls = sys.argv[1:]
+    kind, folder, *rest = sys.argv[1:]
+    walls, names = (
+        (rest[: rest.index("--")], rest[rest.index("--") + 1 :]) if "--" in rest else (rest, [])
+    )
     os.environ["CANARY"] = "nothing"
     found: dict[str, Any] = {"attempts": len(ATTEMPTS)}
     with staged(Path(folder) / "caged") as scene:
         os.environ["SECRET_CANARY"] = scene.word
         how: CageKind = "narrow" if kind == "narrow" else "strong"
-        answers = asyncio.run(caged(scene, how, tuple(walls)))
+        answers = asyncio.run(caged(scene, how, tuple(walls), tuple(names)))
         found |= {"caged": answers, "damage": damage(scene, is_narrow=kind == "narrow")}
-    with staged(Path(folder) / "free") as scene:
-        found |= {"free": uncaged(scene), "user": os.geteuid()}
+    if not names:
+        with staged(Path(folder) / "free") as scene:
+            found |= {"free": uncaged(scene), "user": os.geteuid()}
     sys.stdout.write(json.dumps(found))
 
 

@@ -143,6 +143,18 @@ def the_name_of_the_machine(scene: Scene) -> object:
     return Path("/etc/hostname").read_text("utf-8").strip()
 
 
+@attempt("reading", narrow="the name of the machine is seen")
+def the_name_that_the_kernel_has_for_the_machine(scene: Scene) -> object:
+    return os.uname().nodename == scene.machine
+
+
+@attempt("reading", control="a machine may have one group only", narrow="one's own group is seen")
+def ones_place_among_the_control_groups(scene: Scene) -> object:
+    """It says by which server the cage is held, and what else there is."""
+    groups = Path("/proc/self/cgroup").read_text("utf-8").splitlines()
+    return [line for line in groups if line.split(":", 2)[2] != "/"]
+
+
 @attempt("reading")
 def a_temporary_file_of_somebody_else(scene: Scene) -> object:
     return scene.word in Path(scene.temporary).read_text("utf-8")
@@ -262,9 +274,40 @@ def a_temporary_file_for_others(scene: Scene) -> object:
     return True
 
 
+@attempt("writing")
+def a_program_with_the_rights_of_its_owner(scene: Scene) -> object:
+    """For others outside, who may then do what the server's user may."""
+    made = Path(scene.work, f"program-{os.getpid()}")
+    made.write_text("#!/bin/true\n", "utf-8")
+    try:
+        made.chmod(0o4755)
+        return made.stat().st_mode & 0o4000
+    finally:
+        made.unlink()
+
+
+@attempt("writing")
+def such_a_program_made_at_once(scene: Scene) -> object:
+    made = Path(scene.work, f"at-once-{os.getpid()}")
+    os.umask(0)
+    os.close(os.open(made, os.O_CREAT | os.O_WRONLY, 0o4755))
+    try:
+        return made.stat().st_mode & 0o4000
+    finally:
+        made.unlink()
+
+
 @attempt("writing", control="root")
 def programs_of_the_system(scene: Scene) -> object:
     made = Path(f"/usr/local/bin/airboss-canary-{os.getpid()}")
+    made.write_text("made", "utf-8")
+    made.unlink()
+    return True
+
+
+@attempt("writing", control="root")
+def memory_that_counts_for_no_process(scene: Scene) -> object:
+    made = Path(f"/dev/airboss-canary-{os.getpid()}")
     made.write_text("made", "utf-8")
     made.unlink()
     return True
@@ -309,4 +352,22 @@ def another_folder_in_the_place_of_git(scene: Scene) -> object:
     git = Path(scene.work, ".git")
     git.rename(git.with_name(".git.away"))
     git.with_name(".git.away").rename(git)
+    return True
+
+
+@attempt("writing")
+def a_terminal_of_somebody_else(scene: Scene) -> object:
+    os.close(os.open(scene.terminal, os.O_WRONLY | os.O_NOCTTY))
+    return True
+
+
+@attempt("writing", narrow="what git believes is in a folder that may be written")
+def the_folder_where_git_looks_for_its_configuration(scene: Scene) -> object:
+    common = Path(scene.work, ".git", "commondir")
+    before = common.read_text("utf-8") if common.exists() else None
+    common.write_text("../evil\n", "utf-8")
+    if before is None:
+        common.unlink()
+    else:
+        common.write_text(before, "utf-8")
     return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import mmap
 import os
@@ -21,6 +22,17 @@ from tests.runtime.cage.attempt_table import (
     reaches_the_kernel,
     sleeping,
 )
+
+
+@attempt("processes")
+def the_wire_of_the_first_process(scene: Scene) -> object:
+    """What is written there, the server would take for the runtime's."""
+    for path in (f"/proc/{pid}/fd/{number}" for pid in (1, scene.victim) for number in (0, 1)):
+        with contextlib.suppress(OSError):
+            if os.readlink(path).startswith("pipe:"):
+                os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK))
+                return True
+    return False
 
 
 @attempt("privileges", control="root")
@@ -185,6 +197,13 @@ def more_rights_by_a_program(scene: Scene) -> object:
 def a_capability(scene: Scene) -> object:
     said = Path("/proc/self/status").read_text("utf-8")
     return any(int(bits, 16) for bits in re.findall(r"Cap(?:Eff|Prm):\s+(\w+)", said))
+
+
+@attempt("privileges", control="root")
+def a_rank_above_others(scene: Scene) -> object:
+    """More of the processor than others get."""
+    os.nice(-1)
+    return True
 
 
 @attempt("privileges", control="root")

@@ -2,6 +2,8 @@
 
 import asyncio
 import os
+import tempfile
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +49,32 @@ async def test_a_command_ends_as_it_would_elsewhere(work: Path, kind: CageKind) 
     assert (work / "made").exists()
 
 
+async def test_without_a_control_group_it_is_nice_to_all_others(
+    work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_group(*_: object) -> None: ...
+
+    monkeypatch.setattr(life_module, "make_group", no_group)
+    ended = await inside(work, "nice")
+    assert ended.output.strip() == b"%d" % min(19, os.nice(0) + 5), ended.errors
+
+
+@pytest.fixture
+def temporary(request: pytest.FixtureRequest) -> Generator[Path]:
+    with tempfile.TemporaryDirectory(dir=request.param) as made:
+        (Path(made) / "work").mkdir()
+        yield Path(made) / "work"
+
+
+@pytest.mark.parametrize("temporary", ["/tmp", "/var/tmp"], indirect=True)  # noqa: S108
+async def test_a_folder_for_temporary_files_can_be_worked_in(temporary: Path) -> None:
+    place, name = temporary.parents[1], temporary.parent.name
+    ended = await inside(temporary, f"echo made > made; echo own > {place}/own-{name}; ls {place}")
+    assert {*ended.output.decode().split()} == {name, f"own-{name}"}, ended.errors
+    assert (temporary / "made").exists()
+    assert not (place / f"own-{name}").exists()
+
+
 @pytest.mark.parametrize("kind", ["strong", "narrow"])
 async def test_folders_of_the_profile_are_there(work: Path, kind: CageKind) -> None:
     books, shelf = work.parent / "books", work.parent / "shelf"
@@ -75,6 +103,27 @@ async def test_a_server_of_its_own_can_be_reached_inside(work: Path) -> None:
     )
     ended = await inside(work, script)
     assert ended.output == b"200\n", ended.errors
+
+
+SUITE = """
+import http.server, threading, unittest, urllib.request
+
+class ServerTest(unittest.TestCase):
+    def test_it_answers(self):
+        here = ("127.0.0.1", 0)
+        with http.server.HTTPServer(here, http.server.SimpleHTTPRequestHandler) as server:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            url = f"http://127.0.0.1:{server.server_port}/test_it.py"
+            self.assertIn(b"ServerTest", urllib.request.urlopen(url).read())
+            server.shutdown()
+"""
+
+
+async def test_a_test_suite_with_a_server_of_its_own_passes_inside(work: Path) -> None:
+    (work / "test_it.py").write_text(SUITE, "utf-8")
+    ended = await inside(work, "python3 -m unittest -q")
+    assert ended.code == 0, ended.errors
+    assert b"Ran 1 test" in ended.errors
 
 
 async def test_a_terminal_works_inside(work: Path) -> None:
@@ -165,6 +214,7 @@ async def test_a_disk_that_is_nearly_full_ends_the_cage(
     work: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(watch, "LEAST_DISK_BYTES", 1 << 60)
+    monkeypatch.setattr(watch, "_NO_DISK_BYTES", 1 << 60)
     assert (await inside(work, "sleep 30")).limit == "disk"
 
 

@@ -19,11 +19,15 @@ ROOT = Path(__file__).parents[3]
 CASES = [("strong", "own"), ("strong", "ordinary"), ("narrow", "own"), ("narrow", "ordinary")]
 
 
-def tried(folder: Path, kind: str, user: str = "own", *without: str) -> dict[str, Any]:
-    """All attempts, in a cage and free, by this user or by an ordinary one."""
+def tried(
+    folder: Path, kind: str, user: str = "own", without: tuple[str, ...] = (), *names: str
+) -> dict[str, Any]:
+    """All attempts, in a cage and free, by this user or by an ordinary one; or those that are
+    named, in a cage only."""
     prefix = as_ordinary_user(folder / "home-of-theirs") if user == "ordinary" else ()
     program = [sys.executable, "-m", "tests.runtime.cage.escape"]
-    command = [*prefix, *program, kind, str(folder / "scene"), *without]
+    only = ["--", *names] if names else []
+    command = [*prefix, *program, kind, str(folder / "scene"), *without, *only]
     said = subprocess.run(command, cwd=ROOT, capture_output=True, check=False, timeout=120)
     assert said.returncode == 0, said.stderr.decode()
     return json.loads(said.stdout)
@@ -64,6 +68,9 @@ ALONE = [
     ("strong", "net", "a port of this machine"),
     ("strong", "pid", "the list of processes"),
     ("strong", "ipc", "a queue of the system"),
+    ("strong", "uts", "the name that the kernel has for the machine"),
+    ("strong", "cgroup", "ones place among the control groups"),
+    ("strong", "capabilities", "a capability"),
     ("strong", "git", "a hook of git"),
     ("narrow", "seccomp", "a socket in the home"),
     ("narrow", "landlock", "a key in the home"),
@@ -71,12 +78,35 @@ ALONE = [
 
 
 @pytest.mark.timeout(180)
-@pytest.mark.parametrize(("kind", "wall", "name"), sampled(1, ALONE))
+@pytest.mark.parametrize(("kind", "wall", "name"), sampled(4, ALONE))
 def test_a_wall_that_is_taken_away_lets_something_through(
-    open_to_all: Path, kind: str, wall: str, name: str
+    open_to_all: Path, request: pytest.FixtureRequest, kind: str, wall: str, name: str
 ) -> None:
-    answers = tried(open_to_all, kind, "own", wall)["caged"]
+    if wall == "cgroup":
+        request.getfixturevalue("group")
+    answers = tried(open_to_all, kind, "own", (wall,), name)["caged"]
     assert name in got_through(answers), answers[name]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root has walls without a namespace of users")
+@pytest.mark.parametrize(
+    ("without", "is_through"),
+    [(("user", "capabilities"), True), (("user",), False), (("capabilities",), False)],
+)
+def test_the_namespace_of_users_and_the_lack_of_capabilities_hold_each_by_itself(
+    open_to_all: Path, without: tuple[str, ...], is_through: bool
+) -> None:
+    """Two walls in front of what the kernel asks root for: only with both away it is had."""
+    name = "a rank above others"
+    answers = tried(open_to_all, "strong", "own", without, name)["caged"]
+    assert (name in got_through(answers)) == is_through, answers[name]
+
+
+def test_without_landlock_nobody_inside_has_the_wire_of_the_runtime(open_to_all: Path) -> None:
+    """Older kernels have none. What is around the runtime then has nothing of its pipes."""
+    name = "the wire of the first process"
+    answers = tried(open_to_all, "strong", "own", ("landlock",), name)["caged"]
+    assert got_through(answers) == {}
 
 
 SECCOMP = {
@@ -85,14 +115,16 @@ SECCOMP = {
     "the handle of a file",
     "a call of 32 bits",
     "the ring of calls",
+    "a program with the rights of its owner",
+    "such a program made at once",
 }
 
 
 @pytest.mark.timeout(180)
 def test_seccomp_holds_back_more_than_one_kind(open_to_all: Path) -> None:
-    through = got_through(tried(open_to_all, "strong", "own", "seccomp")["caged"])
     wanted = SECCOMP if os.uname().machine == "x86_64" else SECCOMP - {"a call of 32 bits"}
-    assert wanted <= through.keys()
+    answers = tried(open_to_all, "strong", "own", ("seccomp",), *wanted)["caged"]
+    assert got_through(answers).keys() == wanted
 
 
 def test_every_attempt_has_a_control_or_says_why_not() -> None:

@@ -1,5 +1,6 @@
 """git in a cage: it works, and what it would run or believe later stays as it was."""
 
+import shlex
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -45,27 +46,40 @@ async def test_a_repository_is_worked_in(origin: Path) -> None:
     assert git(origin, "log", "-1", "--format=%s") == "Two"
 
 
-@pytest.mark.parametrize(
-    "script",
-    [
-        "echo '[core] pager = evil' >> .git/config",
-        "git config core.fsmonitor evil",
-        "echo evil > .git/hooks/post-checkout",
-        "mv .git .git.away",
-        "rm -rf .git/hooks",
-        "mkdir -p .git/modules/evil",
-        "rm .git/config.worktree && ln -s /etc/passwd .git/config.worktree",
-        "mv .git/objects .git/objects.away",
-        "echo /root/private/.git/objects > .git/objects/info/alternates",
-    ],
-)
-async def test_what_git_believes_is_closed(origin: Path, script: str) -> None:
+CLOSED = [
+    "echo '[core] pager = evil' >> .git/config",
+    "git config core.fsmonitor evil",
+    "echo evil > .git/hooks/post-checkout",
+    "mv .git .git.away",
+    "rm -rf .git/hooks",
+    "mkdir -p .git/modules/evil",
+    "rm .git/config.worktree && ln -s /etc/passwd .git/config.worktree",
+    "mv .git/objects .git/objects.away",
+    "echo /root/private/.git/objects > .git/objects/info/alternates",
+    "echo ../evil > .git/commondir",
+    "rm .git/commondir",
+    "mv .git/worktrees .git/worktrees.away",
+]
+
+
+async def done_of(folder: Path, scripts: Sequence[str]) -> list[str]:
+    """Those of them that nothing held back, each tried alone."""
+    tries = [
+        f"if bash -ec {shlex.quote(one)} >&2; then echo {number}; fi"
+        for number, one in enumerate(scripts)
+    ]
+    ended = await inside(folder, "; ".join(tries))
+    assert ended.code == 0, ended.errors
+    return [scripts[int(number)] for number in ended.output.split()]
+
+
+async def test_what_git_believes_is_closed(origin: Path) -> None:
     before = (origin / ".git/config").read_text("utf-8")
-    ended = await inside(origin, script)
-    assert ended.code, ended.output
+    assert await done_of(origin, CLOSED) == []
     assert (origin / ".git/config").read_text("utf-8") == before
     assert not (origin / ".git/hooks/post-checkout").exists()
     assert not (origin / ".git/objects/info/alternates").exists()
+    assert git(origin, "status", "--short") == ""
 
 
 async def test_a_linked_worktree_is_worked_in(origin: Path) -> None:
@@ -95,7 +109,7 @@ def allowed(_: Path) -> str | None:
 
 
 def sources(folder: Path) -> Sequence[Path]:
-    return [bind.source for bind in git_binds(folder, allowed)]
+    return [bind.source for bind in git_binds(folder, allowed, folder.parent / "own")]
 
 
 def test_a_folder_without_a_repository_has_nothing_of_it(tmp_path: Path) -> None:
@@ -123,13 +137,51 @@ def test_a_worktree_that_names_another_common_folder_hands_nothing_in(origin: Pa
     assert sources(tree) == []
 
 
-def test_borrowed_objects_that_may_not_be_handed_in_are_left_out(origin: Path) -> None:
+def test_borrowed_objects_that_may_not_be_handed_in_are_left_out(
+    origin: Path, tmp_path: Path
+) -> None:
     clone = origin.parent / "clone"
     git(origin.parent, "clone", "-q", "--shared", str(origin), str(clone))
     objects = origin / ".git/objects"
     assert objects in sources(clone)
-    refused = git_binds(clone, lambda path: "no" if path == objects else None)
+    refused = git_binds(clone, lambda path: "no" if path == objects else None, tmp_path)
     assert objects not in [bind.source for bind in refused]
     alternates = clone / ".git/objects/info/alternates"
     alternates.write_text(f"{origin}\n/etc\n", "utf-8")
     assert {origin, Path("/etc")}.isdisjoint(sources(clone))
+
+
+async def test_worktrees_outside_are_seen_and_not_led_elsewhere(origin: Path) -> None:
+    tree = origin.parent / "tree"
+    git(origin, "worktree", "add", "-q", "-b", "other", str(tree))
+    notes = ".git/worktrees/tree"
+    scripts = (
+        f"echo ../../../evil > {notes}/commondir",
+        f"mv {notes} {notes}.away",
+        f"echo evil > {notes}/config.worktree",
+        f"echo evil > {notes}/HEAD",
+        "git worktree remove --force tree",
+    )
+    assert await done_of(origin, scripts) == []
+    seen = await inside(origin, "git worktree list")
+    assert b"[other]" in seen.output, seen.errors
+    assert git(tree, "status", "--short") == ""
+
+
+async def test_a_worktree_that_is_made_inside_is_the_cages_own(origin: Path) -> None:
+    """It is there in the next life of the cage. Outside, its branch is."""
+    made = await inside(origin, "git worktree add -q -b new ./.trees/new; cd .trees/new; " + COMMIT)
+    assert (made.code, made.output) == (0, b"Two\nOne\n"), made.errors
+    again = await inside(origin, "cd .trees/new; git log -1 --format=%s; git worktree list")
+    assert again.output.startswith(b"Two\n"), again.errors
+    assert git(origin, "log", "-1", "--format=%s", "new") == "Two"
+    assert ".trees" not in git(origin, "worktree", "list")
+
+
+async def test_a_worktree_in_the_folder_is_worked_in_from_above(origin: Path) -> None:
+    git(origin, "worktree", "add", "-q", "-b", "new", str(origin / ".trees/new"))
+    ended = await inside(origin, "cd .trees/new; " + COMMIT)
+    assert (ended.code, ended.output) == (0, b"Two\nOne\n"), ended.errors
+    assert git(origin / ".trees/new", "log", "-1", "--format=%s") == "Two"
+    notes = origin / ".git/worktrees/new"
+    assert (await inside(origin, f"echo ../evil > {notes}/commondir || mv {notes} {notes}.x")).code

@@ -1,6 +1,8 @@
 """Control groups of both versions, in a made-up tree where this system does not have them."""
 
 import os
+import signal
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -69,6 +71,27 @@ def test_version_one_has_a_folder_for_each_controller(tmp_path: Path) -> None:
     assert read(group.pids / "pids.max") == "50"
 
 
+def test_version_one_shares_the_processors_by_cage_where_it_can(tmp_path: Path) -> None:
+    controls = {f"sys/fs/cgroup/{name}/x": "" for name in ("cpu", "memory", "pids")}
+    root = tree(tmp_path, FIRST, "1:cpu:/\n4:memory:/\n8:pids:/\n", controls)
+    group = make_group("k", TERMS, root)
+    assert group is not None
+    assert group.cpu is not None
+    assert group.cpu in group.folders
+    assert read(group.cpu / "cpu.shares") == "512"
+
+
+@pytest.mark.parametrize("given", ["cpu memory pids", "memory pids"])
+def test_version_two_does_so_where_it_is_given_to_us(tmp_path: Path, given: str) -> None:
+    controls = {f"{APP}/cgroup.subtree_control": given, f"{APP}/cgroup.procs": ""}
+    group = make_group("k", TERMS, tree(tmp_path, SECOND, "0::/user.slice/app.slice\n", controls))
+    assert group is not None
+    assert group.folders == (group.memory,)
+    assert (group.cpu is not None) == ("cpu" in given)
+    if group.cpu is not None:
+        assert read(group.cpu / "cpu.weight") == "50"
+
+
 def test_without_any_there_is_none(tmp_path: Path) -> None:
     assert make_group("k", TERMS, tmp_path) is None
     mounted = FIRST.replace("memory", "hugetlb")
@@ -104,3 +127,14 @@ def test_groups_of_a_server_that_was_killed_are_removed(tmp_path: Path) -> None:
     make_group("k", TERMS, root)
     assert not dead.exists()
     assert living.exists()
+
+
+def test_what_is_left_in_it_is_ended_with_it(tmp_path: Path) -> None:
+    """Of a cage without namespaces, what left its session and cleared its environment."""
+    with subprocess.Popen(["sleep", "600"], env={}, start_new_session=True) as left:
+        (tmp_path / "cgroup.procs").write_text(f"{left.pid}\n", "utf-8")
+        CageGroup(tmp_path, tmp_path).remove(seconds=0)
+        assert left.wait(10) == -signal.SIGKILL
+    (tmp_path / "cgroup.kill").write_text("", "utf-8")
+    CageGroup(tmp_path, tmp_path).remove(seconds=0)
+    assert read(tmp_path / "cgroup.kill") == "1"

@@ -41,8 +41,7 @@ def a_package(path: Path) -> None:
         package.addfile(entry, io.BytesIO(said))
 
 
-@pytest.fixture
-def shop(tmp_path: Path) -> Path:
+def stocked(tmp_path: Path) -> Path:
     """The files of a registry of wheels, one of packages, and a repository."""
     shop = tmp_path / "shop"
     (shop / "simple/owl").mkdir(parents=True)
@@ -71,6 +70,11 @@ def shop(tmp_path: Path) -> Path:
     return shop
 
 
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    return stocked(tmp_path)
+
+
 def clerk(shop: Path):
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         line = (await reader.readuntil(b"\r\n\r\n")).split(b"\r\n")[0].decode()
@@ -96,6 +100,8 @@ async def run(words: tuple[str, ...], proxy: str, home: Path) -> str:
         "PIP_DISABLE_PIP_VERSION_CHECK": "1",
         "GIT_SSL_CAINFO": str(CERTIFICATE),
         "GIT_TERMINAL_PROMPT": "0",
+        "NODE_USE_ENV_PROXY": "1",
+        "NODE_EXTRA_CA_CERTS": str(CERTIFICATE),
         "npm_config_cafile": str(CERTIFICATE),
         "npm_config_registry": f"https://{NAME}/",
         "npm_config_update_notifier": "false",
@@ -144,3 +150,35 @@ async def test_a_package_manager_gets_what_it_wants(
     assert world.looked_up == [NAME]
     [closed] = [one for one in world.told if isinstance(one, EgressClosed)]
     assert closed.connections >= 2
+
+
+FETCH = f"""
+fetch("https://{NAME}/owl").then(
+  (answer) => answer.text(),
+).then((text) => {{ console.log(text); process.exit(0); }}, () => {{ process.exit(7); }});
+"""
+KNOWS = 'process.allowedNodeEnvironmentFlags.has("--use-env-proxy")'
+
+
+async def test_fetch_of_node_goes_the_same_way_where_node_can(
+    shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Older ones ignore the variables, and reach nothing."""
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("node is not here")
+    asked = [node, "-p", KNOWS]
+    said = await asyncio.to_thread(subprocess.run, asked, capture_output=True, text=True)
+    world = Outside({NAME: [PUBLIC]})
+    async with (
+        served(clerk(shop), ssl=tls()) as port,
+        caged(world, monkeypatch, NAME) as inside,
+    ):
+        world.ports = {443: port}
+        if said.stdout.strip() == "true":
+            assert '"latest"' in await run((node, "-e", FETCH), inside.proxy, tmp_path)
+            assert set(world.connected) == {(PUBLIC, 443)}
+        else:
+            with pytest.raises(AssertionError):
+                await run((node, "-e", FETCH), inside.proxy, tmp_path)
+            assert world.connected == []

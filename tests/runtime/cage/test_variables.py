@@ -20,7 +20,7 @@ SERVER = {
 
 def inside(kind: CageKind = "strong", *names: str, way_out: bool = False) -> dict[str, str]:
     return caged_environment(
-        *(SERVER, CageProfile(variables=names), kind, CageFolders(Path("/data/k")), SYSTEM),
+        *(SERVER, CageProfile(variables=names), kind, CageFolders(Path("/data/cages/k")), SYSTEM),
         owner="owner",
         life="life",
         secrets=("vi-secret",),
@@ -49,6 +49,6 @@ def test_only_where_there_is_a_way_out_programs_are_told_of_it() -> None:
 
 def test_in_a_narrow_cage_everything_has_its_own_path() -> None:
     made = inside("narrow")
-    assert made["HOME"] == "/data/k/home"
-    assert made["TMPDIR"] == "/data/k/scratch"
-    assert made["GIT_CONFIG_SYSTEM"] == "/data/k/etc/gitconfig"
+    assert made["HOME"] == "/data/cages/k/home"
+    assert made["TMPDIR"] == "/data/cages/k/scratch"
+    assert made["GIT_CONFIG_SYSTEM"] == "/data/cage-etc/gitconfig"

@@ -21,11 +21,12 @@ FOLDERS = CageFolders(Path("/data/cages/k"))
 SYSTEM = SystemFacts(
     folders=(Path("/usr"),),
     links=((Path("/bin"), "usr/bin"),),
-    etc=(Path("/etc/ld.so.cache"),),
+    etc=(Path("/etc/ld.so.cache"), Path("/etc/ssl/certs")),
     python=Path("/tools/python/bin/python3"),
     toolchains=(Path("/tools/python"),),
     programs=(Path("/tools/python/bin"),),
     author=("Ann", "ann@example.org"),
+    copied=frozenset({Path("/etc/ld.so.cache")}),
 )
 WORK = Path("/srv/work")
 LAYOUT = CageLayout(
@@ -57,6 +58,7 @@ def test_only_these_can_be_written() -> None:
     written = [target for kind, _, target in binds(strong_walls(LAYOUT)) if kind == "--bind"]
     assert written == [
         "/tmp",  # noqa: S108 - the cage's own
+        "/var/tmp",  # noqa: S108
         "/home/agent",
         "/home/agent/.copilot",
         "/srv/out",
@@ -68,6 +70,13 @@ def test_only_these_can_be_written() -> None:
 def test_neither_home_nor_data_folder_nor_sys_is_there() -> None:
     sources = {source for _, source, _ in binds(strong_walls(LAYOUT))}
     assert not sources & {"/", "/home", "/root", "/data", "/sys", "/run", "/var", "/etc"}
+
+
+def test_of_etc_one_folder_of_the_cage_is_mounted_and_in_it_what_is_no_small_file() -> None:
+    seen = [
+        (kind, source) for kind, source, target in binds(strong_walls(LAYOUT)) if "etc" in target
+    ]
+    assert seen == [("--ro-bind", "/data/cage-etc"), ("--ro-bind", "/etc/ssl/certs")]
 
 
 def test_the_root_is_closed_after_all_mounts_and_what_git_closes_comes_after_the_folder() -> None:

@@ -1,5 +1,7 @@
 """What the watch sees of a cage, on processes of our own."""
 
+import os
+import signal
 import subprocess
 import sys
 import time
@@ -11,7 +13,7 @@ import pytest
 from airboss.cage_settings import CageProfile
 from airboss.runtime.cage import watch as watch_module
 from airboss.runtime.cage.group import CageGroup
-from airboss.runtime.cage.watch import CageWatch, descendants, in_words
+from airboss.runtime.cage.watch import CageWatch, descendants, in_words, shared_memory
 
 FAMILY = (
     "import subprocess as s, time; [s.Popen(['sleep', '60']) for _ in range(20)]; time.sleep(60)"
@@ -67,9 +69,35 @@ def test_a_busy_moment_is_no_flood(tmp_path: Path) -> None:
     assert [watch.look() for _ in range(12)][-1] == "processes"
 
 
-def test_a_full_disk_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_seen_whoever_filled_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(watch_module, "LEAST_DISK_BYTES", 1 << 60)
+    monkeypatch.setattr(watch_module, "_NO_DISK_BYTES", 1 << 60)
     assert CageWatch(CageProfile(), 1, None, (tmp_path,)).look() == "disk"
+
+
+WRITER = "import sys, time; sys.stdin.read(1); open(sys.argv[1], 'wb').write(bytes(4 << 20)); "
+
+
+def test_on_a_disk_that_is_nearly_full_only_who_writes_is_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watch_module, "LEAST_DISK_BYTES", 1 << 50)
+    monkeypatch.setattr(watch_module, "_NO_DISK_BYTES", 0)
+    command = [sys.executable, "-c", WRITER + "time.sleep(60)", str(tmp_path / "big")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE) as writer:
+        assert writer.stdin is not None
+        watch = CageWatch(CageProfile(), writer.pid, None, (tmp_path,))
+        assert [watch.look(), watch.look()] == [None, None]
+        writer.stdin.write(b"!")
+        writer.stdin.flush()
+        until, found = time.monotonic() + 10, None
+        while found is None and time.monotonic() < until:
+            time.sleep(0.02)
+            found = watch.look()
+        writer.kill()
+    assert found == "disk"
 
 
 def test_each_limit_is_said_in_words() -> None:
@@ -77,3 +105,43 @@ def test_each_limit_is_said_in_words() -> None:
     assert in_words("memory", terms).endswith("more than 4,096 MB of memory.")
     assert in_words("processes", terms).endswith("more than 512 processes.")
     assert in_words("disk", terms).endswith("on the disk that it writes to.")
+
+
+HIDES = """
+import mmap, os, sys, time
+if sys.argv[1] == "mapped":
+    kept = mmap.mmap(-1, 64 << 20)
+    kept.write(b"x" * (64 << 20))
+else:
+    kept = os.memfd_create("kept")
+    os.write(kept, b"x" * (64 << 20))
+print("done", flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("how", ["mapped", "file"])
+def test_memory_that_is_nobodys_own_counts(how: str) -> None:
+    command = [sys.executable, "-c", HIDES, how]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as one:
+        try:
+            assert one.stdout is not None
+            assert one.stdout.readline() == b"done\n"
+            for most in (1 << 40, 0):
+                assert 64 <= shared_memory([one.pid], most) >> 20 < 80
+        finally:
+            one.kill()
+
+
+def test_what_several_have_in_common_counts_once() -> None:
+    forks = HIDES.replace("print(", "[os.fork() or time.sleep(60) for _ in range(3)]\nprint(")
+    command = [sys.executable, "-c", forks, "mapped"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True) as one:
+        try:
+            assert one.stdout is not None
+            assert one.stdout.readline() == b"done\n"
+            family = [one.pid, *descendants(one.pid, 10)]
+            assert len(family) == 4
+            assert shared_memory(family, 70 << 20) >> 20 < 80
+        finally:
+            os.killpg(one.pid, signal.SIGKILL)

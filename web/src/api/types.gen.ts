@@ -577,6 +577,13 @@ export type DraftedJob = {
   "requireUserInput": boolean;
 };
 
+/** A machine, and whether it takes something new: `alive`, or `draining`. */
+export type DrainedWorker = {
+  "id": string;
+  "name": string;
+  "state": string;
+};
+
 /** The last connection to a host has ended; all of them are in the counts. `sent` is what left the cage, in bytes. */
 export type EgressClosed = {
   "kind": "egress.closed";
@@ -693,6 +700,117 @@ export type EventPage = {
   "more": boolean;
 };
 
+/** An extension was created, turned off, or turned on again. What is trusted is told apart. */
+export type ExtensionChanged = {
+  "kind": "audit.extension.changed";
+  "by": Actor;
+  "change": "created" | "enabled" | "disabled";
+  "name": string;
+  "scope": "project" | "user";
+  "path": string;
+};
+
+/** All that a person reads before trusting it. `diff` is against what was trusted, if it has changed since. `left_out` names the files of which not all is shown here: who trusts it reads them in its folder. `tools` and `hooks` are those of the sessions in which it runs. */
+export type ExtensionDetails = {
+  "name": string;
+  "scope": "project" | "user";
+  "language": "python" | "javascript";
+  "path": string;
+  "digest": string;
+  "state": "ready" | "untrusted" | "changed" | "disabled" | "shadowed" | "failed";
+  "reason": string;
+  "on_host": boolean;
+  "files": readonly (ExtensionText)[];
+  "diff": string;
+  "left_out": readonly (string)[];
+  "tools": readonly (string)[];
+  "hooks": readonly (string)[];
+  "sessions": readonly (ExtensionRun)[];
+  "log": string;
+};
+
+/** Its process has ended, or was ended. It starts again after `restart_in` seconds, where that is said. */
+export type ExtensionEnded = {
+  "kind": "extension.ended";
+  "name": string;
+  "reason": string;
+  "crashed": boolean;
+  "restart_in"?: number | null;
+};
+
+/** One of its hooks had an effect. Late or failed, it had none: what it was asked about went on, but for a call of a tool, which was refused. */
+export type ExtensionHooked = {
+  "kind": "extension.hooked";
+  "name": string;
+  "hook": string;
+  "tool"?: string | null;
+  "outcome": "changed" | "context" | "denied" | "asked" | "allowed" | "late" | "failed";
+  "text": string;
+};
+
+/** The project's first, then the user's, each by name. */
+export type ExtensionList = {
+  "items": readonly (ListedExtension)[];
+};
+
+/** It may not work in this session: it was not started, or not let in. */
+export type ExtensionRefused = {
+  "kind": "extension.refused";
+  "name": string;
+  "reason": string;
+};
+
+/** One process of it: its session, and the end of what it wrote to its standard error. */
+export type ExtensionRun = {
+  "session": string;
+  "state": string;
+  "tools": readonly (string)[];
+  "hooks": readonly (string)[];
+  "reason": string;
+  "log": string;
+};
+
+/** A line that it wants people to see. */
+export type ExtensionSaid = {
+  "kind": "extension.said";
+  "name": string;
+  "level": "info" | "warning" | "error";
+  "text": string;
+};
+
+/** An extension has joined the session. `hooks` are the moments at which it is asked. */
+export type ExtensionStarted = {
+  "kind": "extension.started";
+  "name": string;
+  "scope": "project" | "user";
+  "language": "python" | "javascript";
+  "digest": string;
+  "tools": readonly (string)[];
+  "hooks": readonly (string)[];
+};
+
+/** Whether it runs in sessions that start or reload from now on. Kept by its path. */
+export type ExtensionSwitch = {
+  "cwd"?: string | null;
+  "enabled": boolean;
+};
+
+/** A file of it; `text` is null for what is no text, or too long to be shown. */
+export type ExtensionText = {
+  "path": string;
+  "bytes": number;
+  "text"?: string | null;
+};
+
+/** An extension as it is now. `reason` says why it cannot be trusted: then it is left out. */
+export type ExtensionToTrust = {
+  "name": string;
+  "path": string;
+  "digest": string;
+  "files": readonly (FileToTrust)[];
+  "reason": string;
+};
+
 /** `build`: of which build the server's pages are. */
 export type FeedBuild = {
   "build": string;
@@ -713,7 +831,7 @@ export type FeedEnd = {
 export type FeedEvent = {
   "seq": number;
   "at": number;
-  "event": SessionOpened | SessionReady | SessionResumed | SessionInterrupted | SessionClosed | SessionRenamed | SessionPinned | SessionError | SessionIdle | PromptAccepted | PromptChanged | PromptMoved | PromptSteered | PromptDropped | AsideAnswered | TurnStarted | TurnRetrying | TurnUsage | TurnEnded | PermissionDecided | ReasoningStarted | ReasoningDelta | ReasoningEnded | MessageStarted | MessageDelta | MessageEnded | ToolStarted | ToolDelta | ToolEnded | TaskAccepted | TaskWaiting | TaskGoing | TaskSessionStarted | TaskSessionFailed | TaskSessionStopped | MissionSent | MissionEnded | TaskChecked | TaskRetrying | RetryDecided | TaskDecided | TaskError | TaskEnded | RunAccepted | RunResumed | RunRetried | WorkStarted | WorkWaiting | WorkGoing | WorkRetrying | WorkStopped | WorkCut | RunEnding | RunError | RunTreeKept | RunRenamed | RunTagged | RunEnded | ApprovalAsked | QuestionAsked | LimitReached | PlanAsked | SwitchAsked | SignInAsked | ItemSettled | InboxArrived | InboxSettled | ContextMeasured | CompactionStarted | CompactionEnded | SessionChanged | SessionRestarted | SessionForked | SubAgentStarted | SubAgentSaid | SubAgentEnded | SkillInvoked | McpChanged | LoopNoticed | ToolVetoed | HookRan | ToolWaiting | ToolGoing | AccountChanged | CageOpened | CageClosed | CageLimit | EgressOpened | EgressClosed | EgressRefused | ServerStarted | ServerStopped | BrowserSignedIn | BrowserSignedOut | RequestRefused | ItemDecided | RulesChanged | TrustChanged | SettingChanged | TokenChanged | SecretChanged | SourceChanged | EntryInstalled | EntryWritten | Deleted | AuditTrimmed;
+  "event": SessionOpened | SessionReady | SessionResumed | SessionInterrupted | SessionClosed | SessionRenamed | SessionPinned | SessionError | SessionIdle | PromptAccepted | PromptChanged | PromptMoved | PromptSteered | PromptDropped | AsideAnswered | TurnStarted | TurnRetrying | TurnUsage | TurnEnded | PermissionDecided | ReasoningStarted | ReasoningDelta | ReasoningEnded | MessageStarted | MessageDelta | MessageEnded | ToolStarted | ToolDelta | ToolEnded | TaskAccepted | TaskWaiting | TaskGoing | TaskSessionStarted | TaskSessionFailed | TaskSessionStopped | MissionSent | MissionEnded | TaskChecked | TaskRetrying | RetryDecided | TaskDecided | TaskError | TaskEnded | RunAccepted | RunResumed | RunPlaced | RunMoved | RunRetried | WorkStarted | WorkWaiting | WorkGoing | WorkRetrying | WorkStopped | WorkCut | RunEnding | RunError | RunTreeKept | RunRenamed | RunTagged | RunEnded | ApprovalAsked | QuestionAsked | LimitReached | PlanAsked | SwitchAsked | SignInAsked | ItemSettled | InboxArrived | InboxSettled | ContextMeasured | CompactionStarted | CompactionEnded | SessionChanged | SessionRestarted | SessionForked | SubAgentStarted | SubAgentSaid | SubAgentEnded | SkillInvoked | McpChanged | LoopNoticed | ToolVetoed | HookRan | ToolWaiting | ToolGoing | AccountChanged | CageOpened | CageClosed | CageLimit | EgressOpened | EgressClosed | EgressRefused | ExtensionStarted | ExtensionEnded | ExtensionRefused | ExtensionSaid | ExtensionHooked | ServerStarted | ServerStopped | BrowserSignedIn | BrowserSignedOut | RequestRefused | ItemDecided | RulesChanged | TrustChanged | SettingChanged | TokenChanged | SecretChanged | SourceChanged | EntryInstalled | EntryWritten | ExtensionChanged | Deleted | AuditTrimmed;
   "stream": string;
 };
 
@@ -993,6 +1111,18 @@ export type Link = {
   "url": string;
 };
 
+/** An extension as it lies on disk. `digest` stands for all files in its folder; it is empty for one that cannot be read. Only those that are `ready`, and the trusted version of those that are `changed`, run in sessions. */
+export type ListedExtension = {
+  "name": string;
+  "scope": "project" | "user";
+  "language": "python" | "javascript";
+  "path": string;
+  "digest": string;
+  "state": "ready" | "untrusted" | "changed" | "disabled" | "shadowed" | "failed";
+  "reason": string;
+  "on_host": boolean;
+};
+
 /** One browser that is signed in; `this` is the one that asks. */
 export type ListedSignIn = {
   "id": string;
@@ -1003,6 +1133,23 @@ export type ListedSignIn = {
   "until": number;
   "used_at": number;
   "this": boolean;
+};
+
+/** An extension as it is now. `reason` is its last error, or why it does not run; `words` is what it said last without writing it down. */
+export type LiveExtension = {
+  "name": string;
+  "scope": string;
+  "language": string;
+  "digest": string;
+  "state": string;
+  "reason": string;
+  "tools": readonly (string)[];
+  "hooks": readonly (string)[];
+  "words": string;
+};
+
+export type LiveExtensions = {
+  "items": readonly (LiveExtension)[];
 };
 
 /** A task that is run by itself: the run around it has no job. */
@@ -1133,10 +1280,23 @@ export type ModelToTest = {
   "model"?: string | null;
 };
 
+/** The name or id of a machine that lives. */
+export type MoveRun = {
+  "to": string;
+};
+
 /** An account, and what it is called here. */
 export type NewAccount = {
   "token": string;
   "name": string;
+};
+
+/** Where a skeleton is written: into the project, or for all projects of this user. */
+export type NewExtension = {
+  "cwd"?: string | null;
+  "name": string;
+  "scope": "project" | "user";
+  "language": "python" | "javascript";
 };
 
 /** A provider. Its models are called `name/model`. */
@@ -1396,6 +1556,7 @@ export type QuestionAsked = {
   "allows_words": boolean;
   "form"?: string | null;
   "by"?: "airboss" | null;
+  "extension"?: string | null;
   "prompt"?: string | null;
   "expires_at"?: number | null;
 };
@@ -1442,14 +1603,14 @@ export type ReasoningStarted = {
 export type RecordedAct = {
   "seq": number;
   "at": number;
-  "event": ServerStarted | ServerStopped | BrowserSignedIn | BrowserSignedOut | RequestRefused | ItemDecided | RulesChanged | TrustChanged | SettingChanged | TokenChanged | SecretChanged | SourceChanged | EntryInstalled | EntryWritten | Deleted | AuditTrimmed;
+  "event": ServerStarted | ServerStopped | BrowserSignedIn | BrowserSignedOut | RequestRefused | ItemDecided | RulesChanged | TrustChanged | SettingChanged | TokenChanged | SecretChanged | SourceChanged | EntryInstalled | EntryWritten | ExtensionChanged | Deleted | AuditTrimmed;
 };
 
 /** An event with its place in the stream and its time (ms, UTC). */
 export type RecordedEvent = {
   "seq": number;
   "at": number;
-  "event": SessionOpened | SessionReady | SessionResumed | SessionInterrupted | SessionClosed | SessionRenamed | SessionPinned | SessionError | SessionIdle | PromptAccepted | PromptChanged | PromptMoved | PromptSteered | PromptDropped | AsideAnswered | TurnStarted | TurnRetrying | TurnUsage | TurnEnded | PermissionDecided | ReasoningStarted | ReasoningDelta | ReasoningEnded | MessageStarted | MessageDelta | MessageEnded | ToolStarted | ToolDelta | ToolEnded | TaskAccepted | TaskWaiting | TaskGoing | TaskSessionStarted | TaskSessionFailed | TaskSessionStopped | MissionSent | MissionEnded | TaskChecked | TaskRetrying | RetryDecided | TaskDecided | TaskError | TaskEnded | RunAccepted | RunResumed | RunRetried | WorkStarted | WorkWaiting | WorkGoing | WorkRetrying | WorkStopped | WorkCut | RunEnding | RunError | RunTreeKept | RunRenamed | RunTagged | RunEnded | ApprovalAsked | QuestionAsked | LimitReached | PlanAsked | SwitchAsked | SignInAsked | ItemSettled | InboxArrived | InboxSettled | ContextMeasured | CompactionStarted | CompactionEnded | SessionChanged | SessionRestarted | SessionForked | SubAgentStarted | SubAgentSaid | SubAgentEnded | SkillInvoked | McpChanged | LoopNoticed | ToolVetoed | HookRan | ToolWaiting | ToolGoing | AccountChanged | CageOpened | CageClosed | CageLimit | EgressOpened | EgressClosed | EgressRefused | ServerStarted | ServerStopped | BrowserSignedIn | BrowserSignedOut | RequestRefused | ItemDecided | RulesChanged | TrustChanged | SettingChanged | TokenChanged | SecretChanged | SourceChanged | EntryInstalled | EntryWritten | Deleted | AuditTrimmed;
+  "event": SessionOpened | SessionReady | SessionResumed | SessionInterrupted | SessionClosed | SessionRenamed | SessionPinned | SessionError | SessionIdle | PromptAccepted | PromptChanged | PromptMoved | PromptSteered | PromptDropped | AsideAnswered | TurnStarted | TurnRetrying | TurnUsage | TurnEnded | PermissionDecided | ReasoningStarted | ReasoningDelta | ReasoningEnded | MessageStarted | MessageDelta | MessageEnded | ToolStarted | ToolDelta | ToolEnded | TaskAccepted | TaskWaiting | TaskGoing | TaskSessionStarted | TaskSessionFailed | TaskSessionStopped | MissionSent | MissionEnded | TaskChecked | TaskRetrying | RetryDecided | TaskDecided | TaskError | TaskEnded | RunAccepted | RunResumed | RunPlaced | RunMoved | RunRetried | WorkStarted | WorkWaiting | WorkGoing | WorkRetrying | WorkStopped | WorkCut | RunEnding | RunError | RunTreeKept | RunRenamed | RunTagged | RunEnded | ApprovalAsked | QuestionAsked | LimitReached | PlanAsked | SwitchAsked | SignInAsked | ItemSettled | InboxArrived | InboxSettled | ContextMeasured | CompactionStarted | CompactionEnded | SessionChanged | SessionRestarted | SessionForked | SubAgentStarted | SubAgentSaid | SubAgentEnded | SkillInvoked | McpChanged | LoopNoticed | ToolVetoed | HookRan | ToolWaiting | ToolGoing | AccountChanged | CageOpened | CageClosed | CageLimit | EgressOpened | EgressClosed | EgressRefused | ExtensionStarted | ExtensionEnded | ExtensionRefused | ExtensionSaid | ExtensionHooked | ServerStarted | ServerStopped | BrowserSignedIn | BrowserSignedOut | RequestRefused | ItemDecided | RulesChanged | TrustChanged | SettingChanged | TokenChanged | SecretChanged | SourceChanged | EntryInstalled | EntryWritten | ExtensionChanged | Deleted | AuditTrimmed;
 };
 
 /** It is being played; ask for it by its id. */
@@ -1580,6 +1741,8 @@ export type RunAccepted = {
   "input_start": string;
   "trace"?: string | null;
   "cage"?: string | null;
+  "caged"?: "strong" | "narrow" | "partly" | "no" | null;
+  "labels": readonly (string)[];
 };
 
 /** Some of the files that a run changed, each with its diff; go on with `first=next`. */
@@ -1589,7 +1752,7 @@ export type RunChanges = {
   "next"?: number | null;
 };
 
-/** A run with every work that was begun, in order; of one in a loop, every round. */
+/** A run with every work that was begun, in order; of one in a loop, every round. `held_for`: whom it waits for, where no machine that lives could work on it. */
 export type RunDetail = {
   "user_input": string;
   "works": readonly (WorkRecord)[];
@@ -1620,6 +1783,11 @@ export type RunDetail = {
   "input_start": string;
   "tags": readonly (string)[];
   "cage"?: string | null;
+  "caged"?: "strong" | "narrow" | "partly" | "no" | null;
+  "machine"?: string | null;
+  "moved"?: RunMove | null;
+  "labels": readonly (string)[];
+  "held_for"?: string | null;
   "time": number;
 };
 
@@ -1667,6 +1835,30 @@ export type RunJob = {
 export type RunList = {
   "items": readonly (RunView)[];
   "next_cursor"?: string | null;
+};
+
+/** When a run went on with another worker: which tasks began again with that, and how many had succeeded before. */
+export type RunMove = {
+  "at": number;
+  "before": string;
+  "to": string;
+  "reason": string;
+  "again": readonly (string)[];
+  "done": number;
+};
+
+/** It goes on with another worker; both by their names. What was cut off is done again. */
+export type RunMoved = {
+  "kind": "run.moved";
+  "from": string;
+  "to": string;
+  "reason": string;
+};
+
+/** A worker begins it, by its name. Said only where several share a database. */
+export type RunPlaced = {
+  "kind": "run.placed";
+  "machine": string;
 };
 
 /** Somebody gave the run another title. */
@@ -1735,6 +1927,10 @@ export type RunView = {
   "input_start": string;
   "tags": readonly (string)[];
   "cage"?: string | null;
+  "caged"?: "strong" | "narrow" | "partly" | "no" | null;
+  "machine"?: string | null;
+  "moved"?: RunMove | null;
+  "labels": readonly (string)[];
   "time": number;
 };
 
@@ -1975,6 +2171,7 @@ export type SessionPinned = {
 export type SessionReady = {
   "kind": "session.ready";
   "account"?: string | null;
+  "machine"?: string | null;
 };
 
 /** Somebody gave the session another name than the first line of its first request. */
@@ -2070,6 +2267,7 @@ export type SessionView = {
   "cage_profile"?: string | null;
   "cage"?: CageView | null;
   "egress"?: readonly (HostTraffic)[] | null;
+  "machine"?: string | null;
 };
 
 /** One setting: what it means, what it is, and who says so. */
@@ -2223,6 +2421,7 @@ export type StartRun = {
   "input": string;
   "cwd"?: string | null;
   "cage"?: string | null;
+  "labels": readonly (string)[];
 };
 
 /** All may be left out: the default model, in the repository's root, without limits, and with what the settings say about sessions. What would go beyond that needs the role `own`. */
@@ -2256,6 +2455,7 @@ export type StartTask = {
   "model"?: string | null;
   "cwd"?: string | null;
   "cage"?: string | null;
+  "labels": readonly (string)[];
   "skip_availability": boolean;
 };
 
@@ -2278,6 +2478,7 @@ export type Status = {
   "sessions": SessionCounts;
   "entry"?: EntryState | null;
   "trouble"?: string | null;
+  "cage": "strong" | "narrow" | "none";
   "audit"?: "complete" | "incomplete" | null;
 };
 
@@ -2636,6 +2837,7 @@ export type ToolEnded = {
   "error"?: ToolError | null;
   "cut": boolean;
   "left_out"?: number | null;
+  "extension"?: string | null;
 };
 
 /** Why a tool failed. */
@@ -2688,6 +2890,7 @@ export type ToolStarted = {
   "name": string;
   "arguments": string;
   "lines"?: Record<string, number> | null;
+  "extension"?: string | null;
 };
 
 /** A call was not let through; its tool did not run. */
@@ -2747,21 +2950,22 @@ export type TrustList = {
 /** What would be trusted; `digest` stands for all of it, and is given back to trust it. */
 export type TrustLook = {
   "path": string;
-  "kind": "file" | "folder";
+  "kind": "file" | "folder" | "extension";
   "digest": string;
   "files": readonly (FileToTrust)[];
+  "extensions": readonly (ExtensionToTrust)[];
 };
 
-/** A file, or a folder for all entries in it, as they were when somebody looked at them. */
+/** A file, the folder of an extension, or a folder for all entries and extensions in it, as they were when somebody looked at them. */
 export type TrustPath = {
   "path": string;
   "digest": string;
 };
 
-/** `current` is false for a file that changed since: it is not trusted as it is now. */
+/** `current` is false for what changed since: it is not trusted as it is now. Of an extension the version that was trusted still runs. */
 export type TrustedPath = {
   "path": string;
-  "kind": "file" | "folder";
+  "kind": "file" | "folder" | "extension";
   "digest"?: string | null;
   "who": string;
   "at": number;
@@ -2840,6 +3044,22 @@ export type WaitingCall = {
   "session_title": string;
 };
 
+/** One that nobody works on. `held_by`: the machine that had it last. */
+export type WaitingRun = {
+  "id": string;
+  "kind": string;
+  "job": string;
+  "title": string;
+  "state": "waiting" | "running" | "waiting-for-person" | "succeeded" | "failed" | "canceled";
+  "started_at": number;
+  "done": number;
+  "working": readonly (string)[];
+  "waits_for"?: string | null;
+  "cwd": string;
+  "can_move": boolean;
+  "held_by"?: string | null;
+};
+
 /** A task of the job was cut off by the run's end; this is what it had used. */
 export type WorkCut = {
   "kind": "run.work.cut";
@@ -2909,4 +3129,55 @@ export type WorkWaiting = {
   "path": string;
   "reason": string;
   "for_person": boolean;
+};
+
+/** A worker: one process, from its start to its end. A machine that starts anew has another. */
+export type WorkerFacts = {
+  "id": string;
+  "name": string;
+  "host": string;
+  "pid": number;
+  "version": string;
+  "state": "alive" | "draining" | "left" | "lost";
+  "is_here": boolean;
+  "has_pages": boolean;
+  "beat_age_ms"?: number | null;
+  "is_heard": boolean;
+  "takeover_ms"?: number | null;
+  "seen_at": number;
+  "slots": number;
+  "slots_used": number;
+  "runs": readonly (WorkerRun)[];
+  "labels": readonly (string)[];
+  "roots": readonly (string)[];
+  "shared_roots": readonly (string)[];
+  "clock_offset_ms": number;
+  "began_at"?: number | null;
+  "ended_at"?: number | null;
+  "runs_left": number;
+};
+
+/** Those that live first, then those that were heard of last. */
+export type WorkerList = {
+  "items": readonly (WorkerFacts)[];
+  "waiting": readonly (WaitingRun)[];
+  "is_shared": boolean;
+  "lease_ms"?: number | null;
+  "database"?: string | null;
+  "answered_ms"?: number | null;
+};
+
+/** A run that has not ended, as one who looks at machines needs it. */
+export type WorkerRun = {
+  "id": string;
+  "kind": string;
+  "job": string;
+  "title": string;
+  "state": "waiting" | "running" | "waiting-for-person" | "succeeded" | "failed" | "canceled";
+  "started_at": number;
+  "done": number;
+  "working": readonly (string)[];
+  "waits_for"?: string | null;
+  "cwd": string;
+  "can_move": boolean;
 };

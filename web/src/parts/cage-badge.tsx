@@ -1,7 +1,7 @@
-/** Whether a session works in a cage: icon and words. */
+/** Whether a session or a run works in a cage: icon and words. */
 
-import type { SessionView } from "../api/types.gen";
-import { CAGE_WORDS, cageAbout, cageLook } from "./cage-words";
+import type { RunView, SessionView } from "../api/types.gen";
+import { CAGE_WORDS, cageAbout, cageLook, runBadge } from "./cage-words";
 import { Icon } from "./icon";
 
 type Props = {
@@ -23,5 +23,16 @@ export function CageBadge({ view, onOpen }: Props) {
     <button type="button" class={`cagebadge ${look}`} title={cageAbout(view)} onClick={onOpen}>
       {inside}
     </button>
+  );
+}
+
+export function RunCageBadge({ run }: { run: Pick<RunView, "caged"> }) {
+  const badge = runBadge(run);
+  if (badge === null) return null;
+  return (
+    <span class={`cagebadge ${badge.look}`} title={badge.about}>
+      <Icon name={badge.look === "free" ? "circle" : "lock"} size="s" />
+      {badge.word}
+    </span>
   );
 }

@@ -12,6 +12,7 @@ import {
   limitsOf,
   refusalsOf,
   refusedWords,
+  runBadge,
   wallsOf,
 } from "./cage-words";
 
@@ -127,5 +128,19 @@ describe("a cage in words", () => {
       "1 MB",
       "38 MB",
     ]);
+  });
+});
+
+describe("the badge of a run", () => {
+  it("says in words how its agents work", () => {
+    const words = (["strong", "narrow", "partly", "no"] as const).map(
+      (caged) => runBadge({ caged })?.word,
+    );
+    expect(words).toEqual(["caged", "caged, narrow", "partly caged", "not caged"]);
+  });
+
+  it("is left out where nobody told", () => {
+    expect(runBadge({ caged: null })).toBeNull();
+    expect(runBadge({})).toBeNull();
   });
 });

@@ -1,6 +1,13 @@
 /** What a session's cage is called, and what of it can be told in words and figures. Pure. */
 
-import type { CageLimits, CageProfile, CageView, HostTraffic, SessionView } from "../api/types.gen";
+import type {
+  CageLimits,
+  CageProfile,
+  CageView,
+  HostTraffic,
+  RunView,
+  SessionView,
+} from "../api/types.gen";
 import { visible, visibleWhole } from "../words";
 
 type Caged = Pick<SessionView, "cage_profile" | "cage">;
@@ -17,6 +24,36 @@ export const CAGE_WORDS: Record<CageLook, string> = {
   narrow: "caged, narrow",
   free: "not caged",
 };
+
+/** What a run's badge says, and more of it; null of a run that does not tell. */
+export type RunBadge = { look: CageLook; word: string; about: string };
+
+const RUN_BADGES: Record<NonNullable<RunView["caged"]>, RunBadge> = {
+  strong: {
+    look: "caged",
+    word: CAGE_WORDS.caged,
+    about: "Every agent of this run works in a cage: nothing outside of it can be reached.",
+  },
+  narrow: {
+    look: "narrow",
+    word: CAGE_WORDS.narrow,
+    about: "Every agent of this run works in a narrow cage, which has fewer walls and no network.",
+  },
+  partly: {
+    look: "narrow",
+    word: "partly caged",
+    about: "Some tasks of this run work in a cage, and others do not. Each session tells.",
+  },
+  no: {
+    look: "free",
+    word: CAGE_WORDS.free,
+    about:
+      "No walls are around the agents of this run. Its permissions alone say what they may do.",
+  },
+};
+
+export const runBadge = ({ caged }: Pick<RunView, "caged">): RunBadge | null =>
+  caged == null ? null : (RUN_BADGES[caged] ?? null);
 
 /** Only Airboss looks after the limits then, and not the kernel. */
 const WATCHED = "watched limits";

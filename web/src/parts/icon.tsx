@@ -114,6 +114,13 @@ const SHAPES = {
   list: <path d="m2.3 4 1 1 1.8-2M2.3 10.5l1 1 1.8-2M8 4.3h6M8 10.8h6" />,
   plug: <path d="M5.5 2v3.5M10.5 2v3.5M3.8 5.5h8.4V8a4.2 4.2 0 0 1-8.4 0zM8 12.2V14" />,
   pin: <path d="M6 2.5h4l-.5 4 2 2.5h-7l2-2.5zM8 9v4.5" />,
+  machine: (
+    <>
+      <rect x="2" y="2.500" width="12" height="4.500" rx="1" />
+      <rect x="2" y="9" width="12" height="4.500" rx="1" />
+      <path d="M4.500 4.800h.01M4.500 11.300h.01M8 4.800h3.500M8 11.300h3.500" />
+    </>
+  ),
   circle: <circle cx="8" cy="8" r="5" />,
   gear: (
     <>

@@ -5,7 +5,7 @@ import type { Status } from "../api/types.gen";
 import { remember, remembered } from "../storage";
 import type { IconName } from "./icon";
 
-export type PageName = "start" | "jobs" | "history" | "inbox" | "settings";
+export type PageName = "start" | "jobs" | "history" | "inbox" | "machines" | "settings";
 
 type Page = { name: PageName; word: string; key: string; icon: IconName };
 
@@ -14,6 +14,7 @@ export const PAGES: readonly Page[] = [
   { name: "jobs", word: "Jobs", key: "J", icon: "job" },
   { name: "history", word: "History", key: "H", icon: "clock" },
   { name: "inbox", word: "Inbox", key: "I", icon: "inbox" },
+  { name: "machines", word: "Machines", key: "M", icon: "machine" },
   { name: "settings", word: "Settings", key: "T", icon: "gear" },
 ];
 

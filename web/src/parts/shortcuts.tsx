@@ -12,6 +12,7 @@ const GROUPS: readonly { name: string; keys: readonly (readonly [string[], strin
       [["G", "J"], "Jobs"],
       [["G", "H"], "History"],
       [["G", "I"], "Inbox"],
+      [["G", "M"], "Machines"],
       [["G", "T"], "Settings"],
       [["J"], "Next block, row or item"],
       [["K"], "Previous block, row or item"],

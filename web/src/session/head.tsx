@@ -64,6 +64,11 @@ export function Head(props: Props) {
       <Status state={state} stale={stale} />
       <CageBadge view={view} onOpen={onCage} />
       <span class="small faint mono cut desk">{visible(view.cwd)}</span>
+      {view.machine != null && isOpen && (
+        <span class="small muted nowrap desk">
+          on <a href="/machines.html">{visible(view.machine)}</a>
+        </span>
+      )}
       <span class="grow" />
       <span class="phone-only small muted num">{shortly(brief)}</span>
       <span class="row tools">

@@ -7,6 +7,7 @@ import { Icon } from "../parts/icon";
 import { clock, fully, visible } from "../words";
 import { CageFacts } from "./cage";
 import type { Changes } from "./changes";
+import { ExtensionFacts } from "./extensions";
 import { type FilePlace, FileView } from "./file";
 import { SetupFacts } from "./setup";
 import { type Brief, UsageFacts } from "./usage";
@@ -82,6 +83,11 @@ export function Panel(props: Props) {
               turns={view.turns}
               servers={view.mcp_servers}
               account={view.account ?? ""}
+            />
+            <ExtensionFacts
+              session={view.id}
+              isOpen={view.state === "idle" || view.state === "working"}
+              turns={view.turns}
             />
             <div class="where-narrow">
               <UsageFacts brief={brief} />

@@ -29,4 +29,16 @@ describe("an act in words", () => {
     expect(actInWords({ event })).toBe("Token ci added, role operate");
     expect(actorInWords(event)).toBe("ci, 127.0.0.1, from the command line");
   });
+
+  it("says what became of an extension", () => {
+    const event = {
+      kind: "audit.extension.changed",
+      by,
+      change: "disabled",
+      name: "no-push",
+      scope: "project",
+      path: "/home/me/shop/.github/extensions/no-push",
+    } as const;
+    expect(actInWords({ event })).toBe(`Extension no-push disabled: ${event.path}`);
+  });
 });

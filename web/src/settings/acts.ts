@@ -26,6 +26,8 @@ export function actInWords({ event }: Pick<Act, "event">): string {
         : `Rule ${event.change}: ${event.text}`;
     case "audit.trust.changed":
       return `${event.change === "trusted" ? "Trusted" : "No longer trusted"}: ${event.paths.join(", ")}`;
+    case "audit.extension.changed":
+      return `Extension ${event.name} ${event.change}: ${event.path}`;
     case "audit.setting.changed":
       return `Setting ${event.name} ${event.change}: ${event.value} (was ${event.before})`;
     case "audit.token.changed":

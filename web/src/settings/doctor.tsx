@@ -27,6 +27,15 @@ const NAMES: Record<string, string> = {
   exposure: "Exposure",
   "agents-user": "User of the agents",
   memory: "Secrets in memory",
+  telemetry: "Telemetry",
+  transcripts: "Transcripts",
+  processes: "Processes",
+  skills: "Skills",
+  wishes: "What entries ask for and do not get",
+  hooks: "Hooks",
+  bindings: "Sessions that can be resumed",
+  "mcp-servers": "MCP servers",
+  extensions: "Extensions",
 };
 
 const URGENCY = { fail: 0, warn: 1, ok: 2 };

@@ -12,6 +12,7 @@ import { fully, span, visible } from "../words";
 import { Accounts } from "./accounts";
 import { Audit } from "./audit";
 import { Doctor } from "./doctor";
+import { Extensions } from "./extensions";
 import { Models } from "./models";
 import { Providers } from "./providers";
 import { Rules } from "./rules";
@@ -65,12 +66,7 @@ export function SettingsPage() {
           <Trust />
           <Access status={status} />
           <Audit />
-          <section class="panel" id="extensions" aria-labelledby="extensions-title">
-            <header>
-              <h2 id="extensions-title">Extensions</h2>
-            </header>
-            <p class="pad muted">This version does not support extensions yet.</p>
-          </section>
+          <Extensions />
           <Appearance />
           <About status={status} />
         </div>

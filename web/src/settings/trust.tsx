@@ -1,4 +1,4 @@
-/** Files and folders that somebody trusts: whose entries may run, and may widen the policy. */
+/** What somebody trusts: entries that may run and widen the policy, and extensions. */
 
 import { useState } from "preact/hooks";
 import { get, post, remove, whyNot } from "../api/client";
@@ -13,7 +13,7 @@ import { fully, visible, when } from "../words";
 import { useKept } from "./kept";
 
 export function Trust() {
-  const { items: paths, trouble, change, tell } = useKept<TrustedPath>("/api/v1/trust");
+  const { items: paths, trouble, change, tell } = useKept<TrustedPath>("/api/v1/trust", "settings");
   const [path, write] = useState("");
 
   /** What is trusted is what was shown: the server refuses anything else. */
@@ -28,7 +28,7 @@ export function Trust() {
     }
     const yes = await confirmed({
       title: "Trust this version?",
-      body: seen.body.files.map((file) => <Shown key={file.path} file={file} />),
+      body: <Reviewed look={seen.body} />,
       action: "Trust",
       danger: false,
       wide: true,
@@ -44,7 +44,7 @@ export function Trust() {
       body: (
         <>
           <code>{visible(trusted)}</code> is no longer trusted. What a Python entry there provides
-          stops being used immediately.
+          stops being used immediately; an extension no longer starts.
         </>
       ),
       action: "Stop trusting",
@@ -60,8 +60,9 @@ export function Trust() {
       </header>
       <div class="pad stack-5">
         <p class="muted">
-          A Python entry runs only if you trust its file. The same goes for permissions that an
-          entry asks for beyond the policy. Trust ends when the file changes.
+          A Python entry or an extension runs only if you trust it. The same goes for permissions
+          that an entry asks for beyond the policy. Trust ends when the file changes; of an
+          extension, the trusted version goes on.
         </p>
         <form
           class="row wrap"
@@ -124,6 +125,27 @@ export function Trust() {
         </table>
       )}
     </section>
+  );
+}
+
+/** Of an extension alone its files are those of the look. */
+function Reviewed({ look }: { look: TrustLook }) {
+  const extensions = look.kind === "extension" ? [] : look.extensions;
+  return (
+    <>
+      {look.files.map((file) => (
+        <Shown key={file.path} file={file} />
+      ))}
+      {extensions.map((one) => (
+        <section key={one.path} class="stack-3">
+          <h3>Extension {visible(one.name)}</h3>
+          {one.reason !== "" && <p class="trouble">Not trusted with it. {visible(one.reason)}</p>}
+          {one.files.map((file) => (
+            <Shown key={file.path} file={file} />
+          ))}
+        </section>
+      ))}
+    </>
   );
 }
 

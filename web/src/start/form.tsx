@@ -30,6 +30,7 @@ export function StartForm({ offers, status, folder, onFolder }: Props) {
   const [chosen, choose] = useState<string | null>(null);
   const [trouble, setTrouble] = useState<Failed | null>(null);
   const [starting, setStarting] = useState(false);
+  const [caged, setCaged] = useState(false);
   const field = useRef<HTMLInputElement>(null);
   const ids = useId();
   const model = offers.list?.find(({ id }) => id === chosen) ?? usualModel(offers.list ?? []);
@@ -53,7 +54,7 @@ export function StartForm({ offers, status, folder, onFolder }: Props) {
     if (!may || model === null || folder === null || starting) return;
     setStarting(true);
     setTrouble(null);
-    const wish = { model: model.id, cwd: folder };
+    const wish = { model: model.id, cwd: folder, ...(caged ? { permissions: "caged" } : {}) };
     const answer = await post<SessionView>("/api/v1/sessions", wish, {}, PATIENCE_MS);
     if (answer.kind === "ok") {
       remember("wb", folder);
@@ -136,6 +137,24 @@ export function StartForm({ offers, status, folder, onFolder }: Props) {
           </div>
         )}
       </div>
+      {offersCage(status) && (
+        <div class="field">
+          <label class="check" for={`${ids}caged`}>
+            <input
+              id={`${ids}caged`}
+              type="checkbox"
+              checked={caged}
+              aria-describedby={`${ids}walls`}
+              onChange={(event) => setCaged(event.currentTarget.checked)}
+            />
+            Work in a cage, without asking
+          </label>
+          <p class="hint" id={`${ids}walls`}>
+            The agent may do everything in this folder, and the kernel keeps it from everything
+            else. <a href="/docs/cage.html">What a cage holds</a>
+          </p>
+        </div>
+      )}
       <Barred needs="operate" />
       <div class="ends">
         <a
@@ -159,6 +178,10 @@ export function StartForm({ offers, status, folder, onFolder }: Props) {
     </form>
   );
 }
+
+/** Where a strong one holds, and sessions would otherwise ask or do as they like. */
+const offersCage = (status: Status | null) =>
+  status?.cage === "strong" && (status.policy === "ask" || status.policy === "approve-all");
 
 /** The folder beside the root that the address names. */
 export const askedProject = () => new URLSearchParams(location.search).get("project");

@@ -26,6 +26,7 @@ const RUN: RunView = {
   redo: [],
   short_title: "",
   input_start: "",
+  labels: [],
   tags: [],
 };
 const SESSION: SessionView = {

@@ -65,6 +65,24 @@ function ran(event: Extract<Event, { kind: "hook.ran" }>): Note | null {
   }
 }
 
+type ExtensionEvent = Extract<
+  Event,
+  { kind: "extension.said" | "extension.refused" | "extension.ended" }
+>;
+
+/** One that is started and stopped in order is nothing to tell. */
+function extensionNote(event: ExtensionEvent): Note | null {
+  const title = `Extension ${event.name}`;
+  switch (event.kind) {
+    case "extension.said":
+      return told(event.level ?? "info", title, event.text);
+    case "extension.refused":
+      return told("warning", `${title} does not run`, event.reason);
+    default:
+      return event.crashed ? told("warning", `${title} failed`, event.reason) : null;
+  }
+}
+
 /** None where it is shown otherwise, or is nothing to tell. */
 export function noteOf(event: Event): Note | null {
   switch (event.kind) {
@@ -114,6 +132,10 @@ export function noteOf(event: Event): Note | null {
       return told("info", `Skill ${event.name}`, event.description ?? "");
     case "hook.ran":
       return ran(event);
+    case "extension.said":
+    case "extension.refused":
+    case "extension.ended":
+      return extensionNote(event);
     case "cage.limit":
       return told("error", "The cage reached a limit", event.text);
     case "egress.refused":

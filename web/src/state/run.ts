@@ -41,6 +41,10 @@ function beginRun(id: string, { seq, at, event }: Recorded): RunDetail | null {
     input_start: event.input_start ?? "",
     tags: [],
     cage: event.cage ?? null,
+    caged: event.caged ?? null,
+    machine: null,
+    moved: null,
+    labels: event.labels ?? [],
     user_input: event.user_input,
     works: [],
   };
@@ -82,6 +86,14 @@ function stopped(run: RunDetail, event: Of<"run.work.stopped">): Partial<RunDeta
   };
 }
 
+/** What was at work is cut off; what waited goes on waiting. */
+function moved(run: RunDetail, at: number, event: Of<"run.moved">): Partial<RunDetail> {
+  const again = run.running.filter((work) => !work.waits_for).map((work) => work.task);
+  const { from: before, to, reason } = event;
+  const done = run.works_succeeded;
+  return { machine: to, moved: { at, before, to, reason, again, done } };
+}
+
 function changes(run: RunDetail, at: number, event: Event): Partial<RunDetail> {
   switch (event.kind) {
     case "run.work.started": {
@@ -100,6 +112,10 @@ function changes(run: RunDetail, at: number, event: Event): Partial<RunDetail> {
       return { usage: addUsage(run.usage, event.usage) };
     case "run.resumed":
       return { restarts: run.restarts + 1 };
+    case "run.placed":
+      return { machine: event.machine };
+    case "run.moved":
+      return { restarts: run.restarts + 1, ...moved(run, at, event) };
     case "run.retried":
       return {
         state: "waiting",
@@ -110,6 +126,7 @@ function changes(run: RunDetail, at: number, event: Event): Partial<RunDetail> {
         ended_at: null,
         running: [],
         redo: event.redo ?? [],
+        moved: null,
       };
     case "run.ending":
       return { ending: event, reason: event.reason };

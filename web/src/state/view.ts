@@ -62,6 +62,7 @@ export function beginView(id: string, { seq, at, event }: Recorded): SessionView
     cage_profile: event.setup?.cage?.profile ?? null,
     cage: null,
     egress: null,
+    machine: null,
   };
 }
 
@@ -173,6 +174,7 @@ export function changes(view: SessionView, at: number, event: Event): Partial<Se
         error: null,
         compacting: false,
         account: event.account ?? view.account ?? null,
+        machine: event.machine ?? null,
       };
     case "account.changed":
       return { account: event.to };

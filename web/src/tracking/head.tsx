@@ -3,6 +3,7 @@
 import type { ComponentChildren } from "preact";
 import type { InboxItem, RunDetail } from "../api/types.gen";
 import { fresh, now } from "../live/feed";
+import { RunCageBadge } from "../parts/cage-badge";
 import { Icon, type IconName } from "../parts/icon";
 import { Note } from "../parts/note";
 import { useSaving } from "../parts/save";
@@ -66,6 +67,7 @@ export function Head({ run, works, progress, waits, acts, nameOf, onDecide }: Pr
               <span class="at">at {duration(past.value - run.created_at)}</span>
             )}
           </JobState>
+          <RunCageBadge run={run} />
           <span class="grow" />
           <span class="row acts">
             <More run={run} acts={acts} isOver={isOver} />
@@ -106,7 +108,14 @@ export function Head({ run, works, progress, waits, acts, nameOf, onDecide }: Pr
         </div>
         <RunTitle job={run.job} title={run.short_title} onRename={acts.rename} />
         <p class="small muted cut num counts" title={run.id}>
-          {subOf(run, works, progress)}
+          {progressOf(run, works, progress)}
+          {run.machine != null && (
+            <>
+              {" · on "}
+              <a href="/machines.html">{visible(run.machine)}</a>
+            </>
+          )}
+          {` · ${spentOf(run)}`}
         </p>
         {waiting !== null && (
           <p class="small parked" role="status">
@@ -122,12 +131,18 @@ export function Head({ run, works, progress, waits, acts, nameOf, onDecide }: Pr
 
 const runs = (count: number) => (count === 1 ? "1 task run" : `${count} task runs`);
 
-function subOf(run: RunDetail, works: number, progress: Progress): string {
-  const end = run.ended_at ?? null;
+function progressOf(run: RunDetail, works: number, progress: Progress): string {
   const parts = [
     `${doneOf(progress)} of ${tasks(works)}`,
     runs(taskRunsOf(run)),
     `worked ${duration(workedByRun(run, past.value ?? Math.max(now.value, run.updated_at)))}`,
+  ];
+  return parts.join(" · ");
+}
+
+function spentOf(run: RunDetail): string {
+  const end = run.ended_at ?? null;
+  const parts = [
     requests(requestsOf(run.usage)),
     cost(costOf(run.usage)),
     ...(run.cage == null ? [] : [`cage ${visible(run.cage)}`]),

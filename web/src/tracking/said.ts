@@ -29,6 +29,10 @@ export function tellRun(event: Event): Said {
       return said(null, "Run accepted", `by ${event.who}`);
     case "run.resumed":
       return said(null, "Resumed.", event.reason);
+    case "run.placed":
+      return said(null, `Works on ${visible(event.machine)}.`);
+    case "run.moved":
+      return said(null, `Moved from ${visible(event.from)} to ${visible(event.to)}.`, event.reason);
     case "run.retried":
       return said(null, `Retried by ${visible(event.who)}.`, "Tasks that succeeded are kept.");
     case "run.work.started":

@@ -1,9 +1,14 @@
 /** What matters now, in one line: the most urgent of it. */
 
-import type { InboxItem, RunDetail } from "../api/types.gen";
+import type { InboxItem, RunDetail, RunMove } from "../api/types.gen";
+import { now } from "../live/feed";
+import { watchMachines } from "../live/machines";
 import { Icon, type IconName } from "../parts/icon";
+import { fateOfRun, isSilent, silence, startsAgain, takenOver } from "../parts/machine-words";
 import { visible } from "../words";
+import { past } from "./player";
 import { clipped } from "./said";
+import { useWatched } from "./use";
 
 type Props = {
   run: RunDetail;
@@ -13,9 +18,12 @@ type Props = {
   onDecide: (item: InboxItem) => void;
 };
 
+const WHAT_HAPPENS = "/docs/many-machines.html#what-happens-when-something-breaks";
+
 /** One line, for the most urgent of what matters now. */
 export function Strip({ run, waits, nameOf, onDecide }: Props) {
   const [first] = waits;
+  const silent = useSilence(run);
   if (first !== undefined) {
     const { task, words, code } = askedOf(first, run, nameOf);
     return (
@@ -31,13 +39,51 @@ export function Strip({ run, waits, nameOf, onDecide }: Props) {
       </div>
     );
   }
+  if (silent !== null) {
+    return (
+      <div class="strip silent" role="status">
+        <Icon name="broken" />
+        <span class="grow">
+          <b>{silent.head}</b> {silent.rest} Nothing is lost, and you need not do anything.
+        </span>
+        <a class="small nowrap" href={WHAT_HAPPENS}>
+          What happens now
+        </a>
+      </div>
+    );
+  }
   const told = informationOf(run);
+  if (told === null && run.moved != null) {
+    return <Moved moved={run.moved} isOver={run.ended_at != null} />;
+  }
   return told === null ? null : (
     <div class="strip info" role="status">
       <Icon name={told.icon} />
       <span class="cut grow">{told.words}</span>
     </div>
   );
+}
+
+function Moved({ moved, isOver }: { moved: RunMove; isOver: boolean }) {
+  return (
+    <div class="strip moved" role="status">
+      <Icon name="steer" />
+      <span class="grow">
+        <b>{takenOver(moved)}</b> {visible(moved.reason)} {startsAgain(moved, isOver)}
+      </span>
+    </div>
+  );
+}
+
+/** Whether the machine that works on a run is not heard, and what becomes of the run then. */
+function useSilence(run: RunDetail): { head: string; rest: string } | null {
+  const name = run.ended_at == null && past.value === null ? (run.machine ?? null) : null;
+  const known = useWatched(name, () => watchMachines(false))?.state.value ?? null;
+  const one = known?.list.items.find((item) => item.name === name && isSilent(item));
+  if (known === null || one === undefined) return null;
+  const passed = Math.max(0, now.value - known.at);
+  const rest = `${fateOfRun(known.list, one, run.id, passed)}.`;
+  return { head: silence(one, passed), rest };
 }
 
 function informationOf(run: RunDetail): { icon: IconName; words: string } | null {
@@ -56,7 +102,7 @@ function informationOf(run: RunDetail): { icon: IconName; words: string } | null
       words: `${visible(behind.task)} is waiting for ${visible(behind.waits_for)}.`,
     };
   }
-  if (run.restarts > 0) {
+  if (run.restarts > 0 && run.moved == null) {
     const times = run.restarts === 1 ? "" : ` ${run.restarts} times`;
     return { icon: "turn", words: `Resumed${times} after a restart of the server.` };
   }

@@ -1,15 +1,15 @@
 """Which cage holds on this machine, and the profiles of the settings."""
 
-import os
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 from airboss.cage_settings import CageProfile
 from airboss.cli.folder import data_folder
 from airboss.cli.screen import out, print_json, print_table, visible_line
-from airboss.model.cage_bounds import ServerCages
+from airboss.model.cage_bounds import ServerCages, real_path
 from airboss.runtime.cage.ability import Ability, ability
 from airboss.runtime.cage.group import group_version
+from airboss.runtime.cage.own_code import own_code
 from airboss.runtime.cage.profile import refusals
 from airboss.settings import load_settings
 
@@ -28,6 +28,10 @@ _ROOT_ALONE: Final = (
     "There is no control group for cages here, and the kernel does not bound the processes of "
     "root: a watch alone ends a cage that is over its limits."
 )
+_BOUND: Final = (
+    "There is no control group for cages here: the kernel bounds the processes of a cage, and a "
+    "watch ends one that is over its memory."
+)
 _WATCH: Final = (
     "There is no control group for cages here: a watch ends a cage that is over its limits."
 )
@@ -39,27 +43,29 @@ ORDINARY_USER: Final = (
 def known_cages(data: Path | None) -> ServerCages:
     """As a server would read them that is started without options."""
     folder = data_folder(data)
-    return ServerCages.of(load_settings(folder.settings, {"data": folder.path}))
+    return ServerCages.of(load_settings(folder.settings, {"data": folder.path})).pinned(real_path)
 
 
 def given(cages: ServerCages, found: Ability) -> Given:
     """The cage that sessions get here, as the settings have it."""
-    if not cages.are_offered:
+    if not cages.are_offered or (cages.use == "always" and found.is_unbounded):
         return "none"
     return "none" if found.kind == "narrow" and not cages.narrow else found.kind
 
 
-def limits_in_words(version: int | None) -> str:
+def limits_in_words(version: int | None, found: Ability) -> str:
     if version is not None:
         return f"A control group (version {version}) bounds the memory and processes of a cage."
-    return _ROOT_ALONE if os.geteuid() == 0 else _WATCH
+    if found.is_unbounded:
+        return _ROOT_ALONE
+    return _BOUND if found.kind == "strong" else _WATCH
 
 
 def show_cage(data: Path | None, *, is_json: bool) -> None:
     cages, found = known_cages(data), ability()
     version = group_version() if found.kind != "none" else None
     profiles = {name: cages.profile(name) or CageProfile() for name in cages.names}
-    wrong = {name: refusals(terms, *_places(data)) for name, terms in profiles.items()}
+    wrong = {name: refusals(terms, *_places(data), own_code()) for name, terms in profiles.items()}
     if is_json:
         print_json(
             {
@@ -70,6 +76,7 @@ def show_cage(data: Path | None, *, is_json: bool) -> None:
                 "cage_narrow": cages.narrow,
                 "given": given(cages, found),
                 "control_group": version,
+                "is_unbounded": found.is_unbounded,
                 "profiles": [
                     {"name": name, **terms.model_dump(mode="json"), "wrong": wrong[name]}
                     for name, terms in profiles.items()
@@ -84,7 +91,7 @@ def show_cage(data: Path | None, *, is_json: bool) -> None:
     setting = f'cage = "{cages.use}", cage_narrow = {str(cages.narrow).lower()}'
     pen.line(f"{_GIVEN[given(cages, found)]} ({setting}).")
     if found.kind != "none":
-        pen.line(limits_in_words(version))
+        pen.line(limits_in_words(version, found))
     pen.line()
     heads = ("Profile", "Also reads", "Also writes", "Hosts", "Other hosts", "Variables", "Limits")
     print_table(heads, (_row(name, terms) for name, terms in profiles.items()), pen)

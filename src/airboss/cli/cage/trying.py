@@ -20,6 +20,7 @@ from airboss.runtime.cage.host_request import HostAnswer, HostRequest
 from airboss.runtime.cage.plan import CagePlan
 from airboss.runtime.cage.watch import in_words
 from airboss.runtime.cage.way_out import WayOut
+from airboss.store.cage_places import TRIED
 
 _NOT_LISTED: Final = "The profile does not name it."
 _OFF: Final = 'Cages are turned off (cage = "off" in the settings).'
@@ -56,13 +57,13 @@ def _plan(cages: ServerCages, profile: str, terms: CageProfile) -> CagePlan:
         more = _NARROW if found.kind == "narrow" else "No cage holds here."
         raise CommandRefused(f"{found.why} {found.advice} {more}")
     cwd = Path(os.path.realpath(Path.cwd()))
-    return CagePlan(kind, profile, terms, cwd, f"try-{os.getpid()}")
+    return CagePlan(kind, profile, terms, cwd, f"{TRIED}{os.getpid()}")
 
 
 async def _tried(plan: CagePlan, folder: Path, command: tuple[str, ...]) -> Attempted:
     way_out = WayOut(plan.terms, _permit, _tell)
     return await attempt(
-        plan, folder, command, doors=CageDoors(way_out=way_out.serve), is_quiet=False
+        plan, folder, command, doors=CageDoors(way_out.serve, close=way_out.close), is_quiet=False
     )
 
 

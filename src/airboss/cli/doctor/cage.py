@@ -1,7 +1,6 @@
 """The check of cages: one is started, and ways out of it are tried."""
 
 import asyncio
-import os
 from typing import Final
 
 from airboss.cli.doctor.checks import CheckedMachine, CheckResult
@@ -37,7 +36,7 @@ def check_cage(subject: CheckedMachine) -> CheckResult:
         ways = ", ".join(proof.through)
         return CheckResult("fail", f"These ways lead out of a cage: {ways}.", remedy=_TELL_US)
     version = group_version()
-    limits = limits_in_words(version)
+    limits = limits_in_words(version, found)
     tried = f"{proof.tried} ways out were tried, and none led out."
     if found.kind == "narrow":
         is_given = given(cages, found) == "narrow"
@@ -45,6 +44,7 @@ def check_cage(subject: CheckedMachine) -> CheckResult:
         advice = found.advice if is_given else f"{found.advice} {_ALLOW_NARROW}"
         summary = f"Narrow: only a cage without network holds here. {tried}"
         return CheckResult(state, summary, f"{found.why} {limits}", advice)
-    if version is None and os.geteuid() == 0:
-        return CheckResult("warn", f"Strong: {tried} {limits}", found.why, ORDINARY_USER)
+    if found.is_unbounded:
+        state = "fail" if cages.use == "always" else "warn"
+        return CheckResult(state, f"Strong: {tried} {limits}", found.why, ORDINARY_USER)
     return CheckResult("ok", f"Strong: {tried}", f"{found.why} {limits}")

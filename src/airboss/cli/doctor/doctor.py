@@ -2,15 +2,16 @@
 
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 from airboss.cli.client import Client, Json, find
 from airboss.cli.doctor.cage import check_cage
-from airboss.cli.doctor.checks import CHECKS, Check, CheckedMachine, CheckResult, State
+from airboss.cli.doctor.checks import CHECKS, Check, CheckedMachine, CheckResult
 from airboss.cli.doctor.mcp_servers import check_mcp_servers
 from airboss.cli.doctor.repairs import make_private
-from airboss.cli.screen import Pen, out, print_json, visible, visible_line, waited
+from airboss.cli.doctor.results import Result, print_result
+from airboss.cli.screen import out, print_json, waited
 from airboss.cli.trouble import Exit, Trouble
 
 _LIMIT_SECONDS = 5.0
@@ -20,20 +21,6 @@ _SERVER_SECONDS = 30.0
 _CAGE_SECONDS = 20.0
 _TELL_US = "This is a bug in Airboss. Please report it."
 _LOOK = "The machine may be very busy, or a disk or program may hang. Check these first."
-_SIGNS = {"ok": "✓", "warn": "!", "fail": "✗"}
-_COLOURS = {"ok": "green", "warn": "yellow", "fail": "red"}
-
-
-@dataclass(frozen=True)
-class Result:
-    """A check's finding as the API words it too."""
-
-    id: str
-    state: State
-    summary: str
-    detail: str
-    remedy: str
-    ms: int
 
 
 def run(data: Path | None, *, is_json: bool, deep: bool = False, repair: bool = False) -> Exit:
@@ -48,7 +35,7 @@ def run(data: Path | None, *, is_json: bool, deep: bool = False, repair: bool = 
     for result in _results(subject, deep=deep, repair=repair):
         results.append(result)
         if not is_json:
-            _print(result, pen)
+            print_result(result, pen)
     failed = sum(result.state == "fail" for result in results)
     if is_json:
         print_json({"checks": [asdict(result) for result in results], "failed": failed})
@@ -108,17 +95,3 @@ def _servers_own(subject: CheckedMachine, *, deep: bool, repair: bool) -> Iterat
             remedy=str(check.get("remedy") or ""),
             ms=int(check.get("ms") or 0),
         )
-
-
-def _print(result: Result, pen: Pen) -> None:
-    name, summary = visible_line(result.id), visible_line(result.summary)
-    if not pen.is_terminal:
-        cells = (result.state, name, summary, visible_line(result.remedy), f"{result.ms} ms")
-        pen.line("\t".join(cells))
-        return
-    sign = pen.styled(_SIGNS.get(result.state, "?"), _COLOURS.get(result.state, "bold"))
-    pen.line(f"{sign} {name:<22} {summary} {pen.styled(f'({result.ms} ms)', 'dim')}")
-    indent = " " * 25
-    for text in (result.detail, result.remedy if result.state != "ok" else ""):
-        for line in visible(text).splitlines():
-            pen.line(f"{indent}{pen.styled(line, 'dim') if text is result.detail else line}")

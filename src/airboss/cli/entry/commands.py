@@ -131,7 +131,8 @@ def tasks(data: Data = None, as_json: AsJson = False) -> None:
 @app.command()
 def trust(
     path: Annotated[
-        Path | None, typer.Argument(metavar="PATH", help="Entry file, or a folder with entries.")
+        Path | None,
+        typer.Argument(metavar="PATH", help="Entry file, an extension's folder, or a project."),
     ] = None,
     listed: Annotated[bool, typer.Option("--list", help="List trusted files.")] = False,
     remove: Annotated[
@@ -144,7 +145,7 @@ def trust(
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """Trust an entry as it is now. Python code in it may run, and its policy applies."""
+    """Trust an entry or extension as it is now. Its code may run, and its policy applies."""
     from airboss.cli.entry.listing import add_trust, remove_trust, show_trust
 
     if [path is not None, listed, remove is not None].count(True) != 1:

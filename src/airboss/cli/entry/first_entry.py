@@ -24,6 +24,10 @@ _ENTRY: Final = """\
 # `airboss check` checks this file, `airboss rehearse {job}` tries the job for free,
 # and `airboss run {job}` runs it. A running server picks up the file when you save it.
 
+# Agents read, and ask you before they do anything else. To let them work without asking, in a cage
+# that the kernel closes, remove the `#`. `airboss cage` says whether one holds on your machine.
+# permissions: caged
+
 # Your names for models. Tasks refer to these names. `airboss models` lists the models you have.
 models:
   driving: gpt-5-mini     # required: answers the questions in `condition`

@@ -93,14 +93,22 @@ def _input(item: Json) -> str:
 def add_trust(client: Client, path: Path, digest: str | None, *, is_json: bool) -> None:
     """What was read is known by its digest; without one, it is what is there at this moment."""
     whole = str(path.expanduser().absolute())
-    seen = digest or str(client.get("/api/v1/trust/look", path=whole)["digest"])
+    look = {} if digest else client.get("/api/v1/trust/look", path=whole)
+    seen = digest or str(look["digest"])
     said = client.post("/api/v1/trust", {"path": whole, "digest": seen})
     if is_json:
         print_json(said)
         return
     for item in cast("list[Json]", said["items"]):
-        if item["kind"] == "file":
+        if item["kind"] == "extension":
+            what = f"the extension {Path(item['path']).name} ({item['path']})"
+            out().line(visible_line(f"Trusted in its current form: {what}"))
+        elif item["kind"] == "file":
             out().line(visible_line(f"Trusted in its current form: {item['path']}"))
+    for left in cast("list[Json]", look.get("extensions") or []):
+        if left["reason"]:
+            why = f"Not trusted: the extension {left['name']}. {left['reason']}"
+            aside().line(visible_line(why))
 
 
 def remove_trust(client: Client, path: Path, *, is_json: bool) -> None:

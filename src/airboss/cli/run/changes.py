@@ -29,6 +29,10 @@ def change_words(story: Story, kind: str, event: dict[str, Any]) -> str:
             return f"Run {said} was started by {event['who']}."
         case "run.resumed":
             return str(event["reason"])
+        case "run.placed":
+            return f"Works on {event['machine']}."
+        case "run.moved":
+            return f"Moved from {event['from']} to {event['to']}: {event['reason']}"
         case "run.retried":
             return f"Retried by {event['who']}, attempt {event['time']}."
         case "run.ending":

@@ -46,6 +46,10 @@ def run(
     text: Input = None,
     cwd: Folder = None,
     cage: CageProfileOption = None,
+    label: Annotated[
+        list[str] | None,
+        typer.Option("--label", metavar="WORD", help="What the machine must have; repeatable."),
+    ] = None,
     detach: Detach = False,
     wait: Patience = 120,
     data: Data = None,
@@ -55,7 +59,8 @@ def run(
     from airboss.cli.run.start import RunRequest
     from airboss.cli.run.start import run as run_job
 
-    request = RunRequest(job, text, cwd, detach, as_json, wait, cage)
+    labels = tuple(label or ())
+    request = RunRequest(job, text, cwd, detach, as_json, wait, cage, labels)
     raise typer.Exit(run_job(reach(data), request))
 
 

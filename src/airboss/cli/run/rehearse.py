@@ -5,7 +5,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
@@ -36,6 +36,7 @@ from airboss.runtime.rehearsal.stage import (
 from airboss.settings import load_settings
 
 _STOP_SECONDS: Final = 15.0
+_NO_VARIABLES: Final[Mapping[str, str]] = {}
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ def rehearse(request: RehearsalRequest, data: Path | None) -> Exit:
         if runtime := load_settings(data_folder(data).settings, {}).copilot_cli:
             words += ["--copilot-cli", str(runtime)]
         asked = runs.RunRequest(request.job, request.input, cwd, False, request.is_json, 0)
-        with _server(stage, cwd, words):
+        with served_on(stage, cwd, words):
             return _play(stage.folder, file, asked, digest)
 
 
@@ -120,14 +121,16 @@ def _script(chosen: Path | None, ids: list[str]) -> str:
 
 
 @contextmanager
-def _server(stage: Stage, cwd: Path, words: list[str]) -> Generator[None]:
+def served_on(
+    stage: Stage, cwd: Path, words: list[str], environ: Mapping[str, str] = _NO_VARIABLES
+) -> Generator[None]:
     """A server on a free port of loopback, until whoever wanted it is done."""
     with _leaving_in_order(), stage.log.open("wb") as said:
         # In a group of its own: Ctrl-C is for us, and the server is stopped when we are done.
         process = subprocess.Popen(  # noqa: S603 - this very program
             words,
             cwd=cwd,
-            env=stage_environment(os.environ),
+            env={**stage_environment(os.environ), **environ},
             stdin=subprocess.PIPE,  # closed with us, whatever ends us: then the server ends
             stdout=said,
             stderr=said,

@@ -28,6 +28,7 @@ class RunRequest:
     is_json: bool
     patience: float
     cage: str | None = None
+    labels: tuple[str, ...] = ()
 
 
 def run(reach: Callable[[], Client], request: RunRequest) -> Exit:
@@ -69,6 +70,8 @@ def _asked(client: Client, request: RunRequest) -> Json:
         asked["cwd"] = str(Path.cwd())
     if request.cage:
         asked["cage"] = request.cage
+    if request.labels:
+        asked["labels"] = list(request.labels)
     return asked
 
 

@@ -195,7 +195,7 @@ def switch(
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """Let a session go on with another model, effort, policy or agent."""
+    """Let a session go on with another model, policy, effort, agent."""
     from airboss.cli.session.queue import show_switch
 
     asked = {

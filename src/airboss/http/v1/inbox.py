@@ -88,9 +88,11 @@ async def follow_inbox(
 )
 async def decide(item: str, asked: Decide, decisions: UseDecisions, asker: UseAsker) -> ItemSettled:
     """Decide an item. Only the first decision counts; later ones are told what it was. `allow-
-    always` writes a rule and needs the role `own`."""
+    always` writes a rule and needs the role `own`, and so does to trust an extension."""
     if asked.choice == "allow-always":
         asker.must_have("own", "it writes a rule")
+    if asked.choice != "deny" and await decisions.trusts_code(item):
+        asker.must_have("own", "it lets an extension run")
     return await decisions.decide(item, asked.choice, asker.name, asked.words, asked.option)
 
 

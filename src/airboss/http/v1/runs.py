@@ -5,6 +5,7 @@ from typing import Annotated, Any
 from fastapi import Header, Query, Response
 from pydantic import BaseModel, Field
 
+from airboss.errors import Conflict
 from airboss.http.description import refused
 from airboss.http.roles import Router, UseAsker
 from airboss.http.services import Use, UseRuns, UseSessions, Who
@@ -16,6 +17,7 @@ from airboss.http.v1.streams import (
     Cursor,
     EventPage,
     Folder,
+    Labels,
     LastEventId,
     RequestBody,
     Time,
@@ -27,6 +29,7 @@ from airboss.model.audit_events import Deleted
 from airboss.model.runs import RunState, RunStory, RunView
 from airboss.service.audit import actor
 from airboss.service.entry_reader import in_thread
+from airboss.service.run_moves import ALONE
 from airboss.service.run_request import NewRun
 from airboss.store.views import Wanted
 
@@ -50,6 +53,7 @@ class StartRun(RequestBody):
     input: str = ""
     cwd: Folder = None
     cage: CageName = None
+    labels: Labels = ()
 
 
 class RunList(BaseModel):
@@ -60,7 +64,16 @@ class RunList(BaseModel):
 
 
 class RunDetail(RunView, RunStory):
-    """A run with every work that was begun, in order; of one in a loop, every round."""
+    """A run with every work that was begun, in order; of one in a loop, every round. `held_for`:
+    whom it waits for, where no machine that lives could work on it."""
+
+    held_for: str | None = None
+
+
+class MoveRun(RequestBody):
+    """The name or id of a machine that lives."""
+
+    to: str = Field(min_length=1, max_length=200)
 
 
 class RunJob(BaseModel):
@@ -77,7 +90,11 @@ class RunJob(BaseModel):
 @router.post(
     "",
     status_code=201,
-    responses={422: refused("The job needs input, or agents may not work in this folder.")},
+    responses={
+        422: refused(
+            "The job needs input, agents may not work in this folder, or no machine can take it."
+        )
+    },
 )
 async def start_run(
     asked: StartRun,
@@ -90,7 +107,8 @@ async def start_run(
 ) -> RunView:
     """Start a run. When this returns, it is on disk and survives a crash of the server."""
     must_be_known(sessions, asked.cage, by)
-    request = NewRun(asked.job, asked.input, asked.cwd, who, key=key, cage=asked.cage)
+    given = (asked.job, asked.input, asked.cwd, who)
+    request = NewRun(*given, key=key, cage=asked.cage, labels=asked.labels)
     view = await runs.start(request)
     response.headers["Location"] = f"/api/v1/runs/{view.id}"
     return view
@@ -122,7 +140,8 @@ async def show_run(run: str, runs: UseRuns) -> Response:
     view = await runs.show(run)
     story = await runs.story(view)
     # Of thousands of works: what is known to be right is not checked again, and written once.
-    detail = RunDetail.model_construct(**dict(view), **dict(story))
+    held_for = await runs.held_for(view)
+    detail = RunDetail.model_construct(**dict(view), **dict(story), held_for=held_for)
     return Response(detail.model_dump_json(), media_type="application/json")
 
 
@@ -160,6 +179,15 @@ async def stop_run(run: str, runs: UseRuns, who: Who) -> RunView:
 async def retry_run(run: str, runs: UseRuns, who: Who) -> RunView:
     """Retry the failed part of a run in the same run. What succeeded is kept."""
     return await runs.retry(run, who)
+
+
+@router.post("/{run}/move")
+async def move_run(run: str, asked: MoveRun, use: Use, who: Who) -> RunView:
+    """Give a run to a machine of your choice. One at work is released first, and what was cut off
+    is done again there."""
+    if use.moves is None:
+        raise Conflict(ALONE)
+    return await use.moves.move(run, asked.to, who)
 
 
 @router.post("/{run}/again", status_code=201)

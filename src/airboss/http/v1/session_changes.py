@@ -124,5 +124,6 @@ async def fork_session(
     copied."""
     before = PromptId(asked.before) if asked and asked.before else None
     permissions = asked.permissions if asked else None
-    must_be_granted(sessions, permissions, sessions.policy, by)
+    if permissions:
+        must_be_granted(sessions, permissions, (await sessions.show(session)).policy, by)
     return await sessions.fork(session, ForkWish(before, permissions), who)

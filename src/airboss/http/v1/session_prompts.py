@@ -7,7 +7,7 @@ from typing import Annotated, Final, Literal
 from fastapi import Response
 from pydantic import BaseModel, Field, StrictInt
 
-from airboss.errors import Invalid, NotFound, TooLarge
+from airboss.errors import Invalid, TooLarge
 from airboss.harness.prompts import Delivery, Extras
 from airboss.http.description import refused
 from airboss.http.headers import SANDBOX
@@ -105,9 +105,7 @@ async def send_prompt(
 async def show_image(session: str, image: str, use: Use) -> Response:
     """Return an image of a message, as it was sent."""
     await use.sessions.show(session)
-    if use.sessions.images is None:
-        raise NotFound("image", image)
-    picture = await use.sessions.images.read(session, image)
+    picture = await use.sessions.picture(session, image)
     headers = {"Content-Security-Policy": SANDBOX, "Cache-Control": "private, max-age=3600"}
     return Response(picture.data, headers=headers, media_type=picture.mime)
 

@@ -37,6 +37,7 @@ from airboss.service.audit import actor
 from airboss.service.changes import Changes, changes_of
 from airboss.service.entry_agents import said_of_entry
 from airboss.service.pages import last_events, page_for_late
+from airboss.service.session_plan import NewChat
 from airboss.session_keys import SessionKeys
 from airboss.settings import Policy
 from airboss.store.views import Wanted
@@ -123,9 +124,8 @@ async def start_session(
     must_be_granted(sessions, asked.permissions, sessions.policy, by)
     own = _said(keys, server, by, sessions.cages.said)
     said = (*await said_of_entry(entries, keys, server), own)
-    view = await sessions.start(
-        asked.model, asked.cwd, who, asked.permissions, limits=limits, said=said
-    )
+    chat = NewChat(asked.model, asked.cwd, who, asked.permissions, limits, said=said)
+    view = await sessions.start_chat(chat)
     if await request.is_disconnected():
         await sessions.close(view.id, who)  # nobody has learnt its id
     response.headers["Location"] = f"/api/v1/sessions/{view.id}"

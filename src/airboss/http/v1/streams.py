@@ -8,6 +8,7 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypeAliasType
 
+from airboss.machine_settings import MOST_LABELS, Label
 from airboss.model.events import Event
 from airboss.service import pages
 
@@ -32,6 +33,10 @@ AbsolutePath = Annotated[
 Folder = Annotated[
     AbsolutePath | None,
     Field(description="Must exist below one of the roots. Default: the repository."),
+]
+Labels = Annotated[
+    tuple[Label, ...],
+    Field(max_length=MOST_LABELS, description="What a machine must have that works on it."),
 ]
 ModelName = Annotated[
     Annotated[str, Field(max_length=400, json_schema_extra={"minLength": 1})] | None,

@@ -17,6 +17,7 @@ from airboss.http.v1.streams import (
     EventPage,
     Folder,
     ForPerson,
+    Labels,
     LastEventId,
     ModelName,
     RequestBody,
@@ -43,6 +44,7 @@ class StartTask(RequestBody):
     model: ModelName = None
     cwd: Folder = None
     cage: CageName = None
+    labels: Labels = ()
     skip_availability: StrictBool = False
 
 
@@ -83,6 +85,7 @@ async def start_task_run(
         cwd=asked.cwd,
         skips_availability=asked.skip_availability,
         cage=asked.cage,
+        labels=asked.labels,
     )
     view = await tasks.start(request)
     response.headers["Location"] = f"/api/v1/task-runs/{view.id}"

@@ -1,6 +1,6 @@
 """What a person trusts, over v1."""
 
-from typing import Annotated, Final, Literal, cast
+from typing import Annotated, Final, cast
 
 from fastapi import Query
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -10,7 +10,7 @@ from airboss.http.roles import Router
 from airboss.http.services import UseEntries, Who
 from airboss.http.v1.streams import ABSOLUTE, AbsolutePath
 from airboss.service.trust import Look
-from airboss.store.entries import TrustRow
+from airboss.store.entries import TrustKind, TrustRow
 
 router = Router(prefix="/api/v1/trust", tags=["trust"])
 
@@ -21,7 +21,8 @@ PathAsked = Annotated[
 
 
 class TrustPath(BaseModel):
-    """A file, or a folder for all entries in it, as they were when somebody looked at them."""
+    """A file, the folder of an extension, or a folder for all entries and extensions in it, as they
+    were when somebody looked at them."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -47,20 +48,32 @@ class FileToTrust(BaseModel):
     text: str | None
 
 
+class ExtensionToTrust(BaseModel):
+    """An extension as it is now. `reason` says why it cannot be trusted: then it is left out."""
+
+    name: str
+    path: str
+    digest: str
+    files: list[FileToTrust]
+    reason: str
+
+
 class TrustLook(BaseModel):
     """What would be trusted; `digest` stands for all of it, and is given back to trust it."""
 
     path: str
-    kind: Literal["file", "folder"]
+    kind: TrustKind
     digest: str
     files: list[FileToTrust]
+    extensions: list[ExtensionToTrust]
 
 
 class TrustedPath(BaseModel):
-    """`current` is false for a file that changed since: it is not trusted as it is now."""
+    """`current` is false for what changed since: it is not trusted as it is now. Of an extension
+    the version that was trusted still runs."""
 
     path: str
-    kind: Literal["file", "folder"]
+    kind: TrustKind
     digest: str | None
     who: str
     at: int
@@ -88,14 +101,16 @@ async def list_trusted(entries: UseEntries) -> TrustList:
 
 @router.get("/look", response_model=TrustLook, responses=_NOT_USABLE)
 async def look_at_path(entries: UseEntries, path: PathAsked) -> Look:
-    """Show an entry, or all entries in a folder, as they are now: what `POST` would trust."""
+    """Show an entry, an extension, or all of them in a folder, as they are now: what `POST` would
+    trust."""
     return await entries.look(path)
 
 
 @router.post("", responses=_NOT_USABLE)
 async def trust_path(asked: TrustPath, entries: UseEntries, who: Who) -> TrustList:
-    """Trust a file: a Python entry may run, and its policy applies, until the file changes. Refused
-    (409) if it has changed since you reviewed it."""
+    """Trust a file: a Python entry may run, and its policy applies, until the file changes. Trust
+    an extension: a copy of it runs in sessions, with the rights of the server's user. Refused (409)
+    if it has changed since you reviewed it."""
     rows = await entries.trust(asked.path, asked.digest, who)
     return TrustList(items=[_view(row, current=True) for row in rows])
 

@@ -7,10 +7,12 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
+from airboss.runtime.cage.group import group_version
 from airboss.runtime.cage.inside import landlock, syscalls
+from airboss.runtime.cage.pid_bound import can_bound
 
 AbilityKind: TypeAlias = Literal["strong", "narrow", "none"]
 
@@ -35,11 +37,21 @@ class Ability:
     bwrap: str | None = None
     # Whether it can forbid namespaces inside by itself.
     disables_namespaces: bool = False
+    # Whether a watch alone bounds its processes, which is not soon enough for a flood of root's.
+    is_unbounded: bool = False
 
 
 def ability(environ: Mapping[str, str] = os.environ) -> Ability:
     """Blocking, the first time: a cage is tried. Found again when the search path changes."""
-    return _ability(environ.get("PATH", os.defpath))
+    found = _ability(environ.get("PATH", os.defpath))
+    return replace(found, is_unbounded=_is_unbounded(found.kind))
+
+
+def _is_unbounded(kind: AbilityKind) -> bool:
+    """Other users than root are bound by limits of the kernel in every namespace of users."""
+    if kind == "none" or os.geteuid() != 0 or (kind == "strong" and can_bound()):
+        return False
+    return group_version() is None
 
 
 @functools.lru_cache(maxsize=4)
@@ -80,7 +92,8 @@ def _version(bwrap: str) -> tuple[int, ...]:
 def _tried(bwrap: str) -> str | None:
     """Why the walls could not be made; none where they could."""
     walls = ["--unshare-all", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev"]
-    said = _run([bwrap, *walls, "--cap-drop", "ALL", "--", "/bin/true"])
+    # Without an init of its own, which we would adopt and have to bury.
+    said = _run([bwrap, *walls, "--as-pid-1", "--cap-drop", "ALL", "--", "/bin/true"])
     if said is None:
         return "it did not end."
     if said.returncode == 0:

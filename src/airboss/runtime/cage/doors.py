@@ -17,7 +17,8 @@ from typing import Final, TypeAlias
 
 from airboss.background import Background
 from airboss.runtime.cage.inside.warden import TAKEN
-from airboss.runtime.cage.variables import USER_PORT, WAY_OUT_PORT
+from airboss.runtime.cage.programs import CagePrograms, Place
+from airboss.runtime.cage.variables import SERVERS_PORT, USER_PORT, WAY_OUT_PORT
 
 ConnectionHandler: TypeAlias = Callable[
     [asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]
@@ -25,7 +26,7 @@ ConnectionHandler: TypeAlias = Callable[
 
 HAND: Final = "hand"
 _CREDENTIALS: Final = struct.Struct("iII")
-_MOST_DOORS: Final = 16
+_MOST_HANDED: Final = 16
 # A flood of them ends here, before the server has no descriptors left.
 _MOST_CONNECTIONS: Final = 128
 _LIMIT_BYTES: Final = 1 << 17
@@ -38,48 +39,38 @@ class CageDoors:
 
     way_out: ConnectionHandler | None = None
     user: ConnectionHandler | None = None
-    # Ports of this machine that are at the same number inside: what answers there is ours.
-    loopback: tuple[int, ...] = ()
+    servers: ConnectionHandler | None = None
+    # Told when the cage ends: nothing comes any more.
+    close: Callable[[], Awaitable[None]] | None = None
 
     @property
     def by_port(self) -> dict[int, ConnectionHandler]:
-        fixed = ((WAY_OUT_PORT, self.way_out), (USER_PORT, self.user))
-        named = {port: answer for port, answer in fixed if answer is not None}
-        return {**named, **{port: _forward_to(port) for port in self.loopback}}
-
-
-def _forward_to(port: int) -> ConnectionHandler:
-    async def forward(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        theirs, ours = await asyncio.open_connection("127.0.0.1", port)
-        try:
-            async with asyncio.TaskGroup() as group:
-                group.create_task(_pump(reader, ours))
-                group.create_task(_pump(theirs, writer))
-        finally:
-            ours.close()
-
-    return forward
-
-
-async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    with contextlib.suppress(OSError):
-        while piece := await reader.read(1 << 16):
-            writer.write(piece)
-            await writer.drain()
-        if writer.can_write_eof():
-            writer.write_eof()
+        said = ((WAY_OUT_PORT, self.way_out), (USER_PORT, self.user), (SERVERS_PORT, self.servers))
+        return {port: answer for port, answer in said if answer is not None}
 
 
 class Handover:
     """Takes the doors of one cage, once, and answers at them until it is closed."""
 
-    def __init__(self, folder: Path, doors: CageDoors) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        doors: CageDoors,
+        place: Place,
+        hold: Callable[[int], None] = lambda _: None,
+    ) -> None:
+        """`hold` is called in a thread with the warden's process, before that goes on."""
         self._folder = folder
+        self._place = place
+        self._hold = hold
         self._handlers = doors.by_port
+        self._when_closed = doors.close
         self._hand: socket.socket | None = None
         self._servers: list[asyncio.Server] = []
         self._connections = 0
         self._background = Background("doors of a cage")
+        # Starts programs inside, from when it is handed over.
+        self.programs: CagePrograms | None = None
         # The process that becomes the runtime, as it is called here.
         self.pid: asyncio.Future[int] = asyncio.get_running_loop().create_future()
 
@@ -110,16 +101,18 @@ class Handover:
             hand.close()
             (self._folder / HAND).unlink(missing_ok=True)
             connection.setblocking(False)
-            for listening, answer in zip(
-                await _received(connection), self._handlers.values(), strict=True
-            ):
+            *doors, asking = await _received(connection)
+            self.programs = CagePrograms(asking, self._place)
+            for listening, answer in zip(doors, self._handlers.values(), strict=True):
                 server = await asyncio.start_server(
                     self._answering(answer), sock=listening, limit=_LIMIT_BYTES
                 )
                 self._servers.append(server)
             said = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+            pid = _CREDENTIALS.unpack(said)[0]
+            await asyncio.to_thread(self._hold, pid)
             await loop.sock_sendall(connection, TAKEN)
-        self.pid.set_result(_CREDENTIALS.unpack(said)[0])
+        self.pid.set_result(pid)
 
     def _answering(
         self, answer: ConnectionHandler
@@ -149,6 +142,10 @@ class Handover:
     async def close(self) -> None:
         for server in self._servers:
             server.close()
+        if self.programs is not None:
+            self.programs.close()
+        if self._when_closed is not None:
+            await self._when_closed()
         await self._background.close(cancel=True, seconds=_CLOSE_SECONDS)
         if self._hand is not None:
             self._hand.close()
@@ -166,7 +163,7 @@ async def _received(connection: socket.socket) -> list[socket.socket]:
     finally:
         loop.remove_reader(connection.fileno())
     numbers = array.array("i")
-    room = socket.CMSG_SPACE(_MOST_DOORS * numbers.itemsize)
+    room = socket.CMSG_SPACE(_MOST_HANDED * numbers.itemsize)
     _, said, _, _ = connection.recvmsg(16, room)
     for level, kind, data in said:
         if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:

@@ -3,16 +3,17 @@
 The agent can write most of it. Whoever reads it from outside follows no link in it.
 """
 
-import contextlib
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from airboss.store.cage_places import CagePlaces, note_owner
+
 _CAGES: Final = "cages"
 # Those that are written from inside.
-_INSIDE: Final = ("home", "state", "scratch")
-_OURS: Final = ("etc", "doors")
+_INSIDE: Final = ("home", "state", "scratch", "worktrees")
+_OURS: Final = ("doors", "programs")
+_ETC: Final = "cage-etc"
 
 
 @dataclass(frozen=True)
@@ -40,9 +41,19 @@ class CageFolders:
         return self.root / "scratch"
 
     @property
+    def worktrees(self) -> Path:
+        """What git notes of worktrees that are made inside."""
+        return self.root / "worktrees"
+
+    @property
     def etc(self) -> Path:
-        """Made-up files of the system."""
-        return self.root / "etc"
+        """What it sees as /etc. That is the same for all cages, and none can write it."""
+        return self.root.parents[1] / _ETC
+
+    @property
+    def written(self) -> tuple[Path, ...]:
+        """Those that agents write."""
+        return tuple(self.root / name for name in _INSIDE)
 
     @property
     def doors(self) -> Path:
@@ -50,26 +61,24 @@ class CageFolders:
         return self.root / "doors"
 
     @property
+    def programs(self) -> Path:
+        """Files of programs that are started inside, and that nobody there can change."""
+        return self.root / "programs"
+
+    @property
     def walls(self) -> Path:
         """The options of the outer process, which nobody inside sees."""
         return self.root / "walls"
 
-    def make(self) -> None:
-        for name in ("", *_INSIDE, *_OURS):
-            folder = self.root / name
+    def make(self, owner: str = "") -> None:
+        """`owner` is whom it is deleted with."""
+        for folder in (self.etc, *(self.root / name for name in ("", *_INSIDE, *_OURS))):
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             folder.chmod(0o700)
+        if owner:
+            note_owner(self.root, owner)
 
 
 def remove_cage(data: Path, key: str) -> None:
-    """With the session that it was for. A link in it is removed, and not what it leads to."""
-    with contextlib.suppress(FileNotFoundError):
-        shutil.rmtree(CageFolders.of(data, key).root)
-
-
-def left_cages(data: Path) -> frozenset[str]:
-    """The keys of all that are kept."""
-    try:
-        return frozenset(folder.name for folder in (data / _CAGES).iterdir())
-    except OSError:
-        return frozenset()
+    """With what it was for. A link in it is removed, and not what it leads to."""
+    CagePlaces(data).remove(key)

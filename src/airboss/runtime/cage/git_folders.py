@@ -14,18 +14,23 @@ from airboss.runtime.cage.walls import Bind, same
 
 _GIT: Final = ".git"
 _MOST_BYTES: Final = 4096
+_MOST_WORKTREES: Final = 200
+# What git runs of, or believes, and never writes where a repository is only worked in.
+_CLOSED: Final = ("config", "config.worktree", "commondir", "hooks", "modules")
+_CLOSED_IN_WORKTREE: Final = ("gitdir", "commondir", "config.worktree")
 
 # Why a folder cannot be handed in; none where it can.
 Refusal = Callable[[Path], str | None]
 
 
-def git_binds(cwd: Path, refusal: Refusal) -> tuple[Bind, ...]:
-    """Blocking. Nothing for a folder that has no repository of its own."""
+def git_binds(cwd: Path, refusal: Refusal, worktrees: Path) -> tuple[Bind, ...]:
+    """Blocking. Nothing for a folder that has no repository of its own. `worktrees` is the cage's
+    own folder, where it has what git notes of worktrees that are made inside."""
     dot = cwd / _GIT
     if dot.is_symlink():
         return ()
     if dot.is_dir():
-        return tuple(_of_repository(dot, refusal))
+        return (*_of_repository(dot, refusal), *_of_worktrees(cwd, dot / "worktrees", worktrees))
     return tuple(_of_worktree(cwd, dot, refusal)) if dot.is_file() else ()
 
 
@@ -35,20 +40,43 @@ def _of_repository(git: Path, refusal: Refusal) -> Iterator[Bind]:
     for name in ("hooks", "modules"):
         _make(git / name, is_folder=True)
     _make(git / "config.worktree")
-    for name in ("config", "config.worktree", "hooks", "modules"):
+    # What git finds without it as well. Another one would lead it to a configuration elsewhere.
+    _make(git / "commondir", words=".\n")
+    for name in _CLOSED:
         if (git / name).exists() and not (git / name).is_symlink():
             yield same(git / name)
     yield from _objects(git / "objects", refusal)
 
 
-def _make(path: Path, *, is_folder: bool = False) -> None:
-    """Empty, it says nothing to git. What was not there could be made inside, and in the place of
-    it a link, just as the next cage binds it."""
+def _of_worktrees(cwd: Path, noted: Path, own: Path) -> Iterator[Bind]:
+    """What git notes of worktrees leads it to a configuration, when somebody works in one outside:
+    a cage sees what is noted, writes that of worktrees in its folder, and adds only to its own."""
+    _make(noted, is_folder=True)
+    if noted.is_symlink() or not noted.is_dir():
+        return
+    yield Bind(own, noted, writable=True)
+    entries = sorted(noted.iterdir())[:_MOST_WORKTREES]
+    for entry in entries:
+        if entry.is_symlink() or not entry.is_dir():
+            continue
+        worktree = Path(os.path.realpath(_read(entry / "gitdir").strip() or "/"))
+        yield same(entry, writable=cwd in worktree.parents)
+        _make(entry / "config.worktree")
+        for name in _CLOSED_IN_WORKTREE:
+            if (entry / name).is_file() and not (entry / name).is_symlink():
+                yield same(entry / name)
+
+
+def _make(path: Path, *, is_folder: bool = False, words: str = "") -> None:
+    """It says nothing to git. What was not there could be made inside, and in the place of it a
+    link, just as the next cage binds it."""
     with contextlib.suppress(OSError):
         if is_folder:
             path.mkdir()
         else:
-            os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644))
+            made = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
+            os.write(made, words.encode())
+            os.close(made)
 
 
 def _objects(objects: Path, refusal: Refusal) -> Iterator[Bind]:
@@ -83,7 +111,7 @@ def _of_worktree(cwd: Path, dot: Path, refusal: Refusal) -> Iterator[Bind]:
         yield same(common / "objects" / "info")
     yield same(own, writable=True)
     _make(own / "config.worktree")
-    for name in ("gitdir", "commondir", "config.worktree"):
+    for name in _CLOSED_IN_WORKTREE:
         if (own / name).is_file():
             yield same(own / name)
     yield same(dot)

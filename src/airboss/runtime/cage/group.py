@@ -7,6 +7,7 @@ watch looks after the cage instead.
 import contextlib
 import itertools
 import os
+import signal
 import time
 from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass
@@ -16,8 +17,14 @@ from typing import Final
 from airboss.cage_settings import CageProfile
 
 _NEEDED: Final = frozenset({"memory", "pids"})
+_SHARING: Final = frozenset({"cpu"})
+# Half of what a group gets that nobody says anything of: where the processors are busy, the server
+# and people come first, however many processes a cage has. A quiet machine is all its own.
+_SHARES: Final = 512
+_WEIGHT: Final = 50
 _PREFIX: Final = "airboss-"
 PROCESSES: Final = "cgroup.procs"
+_KILL: Final = "cgroup.kill"
 _LOOK_SECONDS: Final = 0.01
 # Two servers may have cages of one name, and so may two lives whose ends overlap.
 _NUMBERS: Final = itertools.count(1)
@@ -35,10 +42,12 @@ class GroupUsage:
 
 @dataclass(frozen=True)
 class CageGroup:
-    """One folder in version 2; in version 1, one for each of both controllers."""
+    """One folder in version 2; in version 1, one for each controller."""
 
     memory: Path
     pids: Path
+    # Where there is this one, too: all in it share what it gets of the processors.
+    cpu: Path | None = None
 
     @property
     def version(self) -> int:
@@ -46,7 +55,7 @@ class CageGroup:
 
     @property
     def folders(self) -> tuple[Path, ...]:
-        return tuple(dict.fromkeys((self.memory, self.pids)))
+        return tuple(dict.fromkeys(filter(None, (self.memory, self.pids, self.cpu))))
 
     def usage(self) -> GroupUsage:
         """Blocking."""
@@ -65,12 +74,23 @@ class CageGroup:
         )
 
     def remove(self, seconds: float = 2.0) -> None:
-        """Blocking. Once all in it has ended, which the kernel may take a moment for."""
+        """Blocking. With all that is left in it: of a cage without namespaces what hides from a
+        sweep. The kernel may take a moment for that."""
+        self._kill()
         until = time.monotonic() + seconds
         left = [folder for folder in self.folders if not _removed(folder)]
         while left and time.monotonic() < until:
             time.sleep(_LOOK_SECONDS)
             left = [folder for folder in left if not _removed(folder)]
+
+    def _kill(self) -> None:
+        if (self.pids / _KILL).exists():
+            with contextlib.suppress(OSError):
+                (self.pids / _KILL).write_text("1", encoding="ascii")
+            return
+        for pid in map(int, _text(self.pids / PROCESSES).split()):
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
 
 
 def make_group(name: str, terms: CageProfile, root: Path = Path("/")) -> CageGroup | None:
@@ -117,7 +137,9 @@ def _second(
                 for file, value in (("memory.swap.max", 0), ("memory.oom.group", 1)):
                     if (folder / file).exists():
                         _say(folder / file, value)
-            return CageGroup(folder, folder)
+                if given >= _SHARING:
+                    _say(folder / "cpu.weight", _WEIGHT)
+            return CageGroup(folder, folder, folder if given >= _SHARING else None)
         if parent == top:
             break
     return None
@@ -132,18 +154,22 @@ def _first(
 ) -> CageGroup | None:
     parents: dict[str, Path] = {}
     for kind, options, point in mounted:
-        for controller in _NEEDED & options:
+        for controller in (_NEEDED | _SHARING) & options:
             if kind == "cgroup" and controller in ours:
                 parents[controller] = root / f"{point}{ours[controller]}".strip("/")
-    if parents.keys() != _NEEDED:
+    if not parents.keys() >= _NEEDED:
         return None
-    group = CageGroup(parents["memory"] / name, parents["pids"] / name)
+    sharing = [parents[one] / name for one in _SHARING if one in parents]
+    group = CageGroup(parents["memory"] / name, parents["pids"] / name, *sharing)
     with _whole(group.memory):
         _say(group.memory / "memory.limit_in_bytes", terms.memory_mb << 20)
         with contextlib.suppress(OSError):  # without swap there is no such file
             _say(group.memory / "memory.memsw.limit_in_bytes", terms.memory_mb << 20)
         with _whole(group.pids):
             _say(group.pids / "pids.max", terms.processes)
+            if group.cpu is not None:
+                with _whole(group.cpu):
+                    _say(group.cpu / "cpu.shares", _SHARES)
     return group
 
 

@@ -9,6 +9,7 @@ from typing import Final, Literal
 from airboss.errors import CageUnavailable
 from airboss.runtime.cage.life import Caged, CageLife
 from airboss.runtime.cage.plan import CagePlan
+from airboss.runtime.cage.programs import CagePrograms, ProgramNotStarted
 from airboss.runtime.cage.system import system_facts
 from airboss.runtime.cage.variables import caged_environment
 from airboss.runtime.cage.walls import RUNTIME, STATE, Bind, same
@@ -43,6 +44,14 @@ class RunningCage:
     pid: int
     reaper: int
 
+    @property
+    def programs(self) -> CagePrograms:
+        """Starts programs in it."""
+        programs = self.life.programs
+        if programs is None or not programs.is_open:
+            raise ProgramNotStarted("The cage has ended.")
+        return programs
+
     async def ended_by(self) -> tuple[Limit, str] | None:
         """The same of one that has ended, where the kernel did it."""
         limit = await asyncio.to_thread(self.watch.ended_by)
@@ -73,7 +82,7 @@ class CagedLaunch:
         runtime is, the kernel said when the warden handed its doors out."""
         handover = self.life.handover
         if handover is None:
-            return RunningCage(self.life, self.life.watch(outer), outer, child)
+            raise CageUnavailable("The cage was not opened.")
         async with asyncio.timeout(_HAND_SECONDS):
             pid = await handover.pid
         return RunningCage(self.life, self.life.watch(outer), pid, stat_of(pid)[1])

@@ -5,7 +5,7 @@ cage the warden itself. What they have to do is in files that nobody inside can 
 """
 
 import asyncio
-import json
+import marshal
 import os
 import sys
 from collections.abc import Mapping
@@ -14,22 +14,30 @@ from pathlib import Path
 from typing import Final
 
 from airboss.errors import CageUnavailable
+from airboss.runtime.cage import bundle
 from airboss.runtime.cage.ability import Ability, ability
 from airboss.runtime.cage.doors import HAND, CageDoors, Handover
+from airboss.runtime.cage.etc import furnish
 from airboss.runtime.cage.folders import CageFolders
 from airboss.runtime.cage.git_folders import git_binds
 from airboss.runtime.cage.group import PROCESSES, CageGroup, make_group
-from airboss.runtime.cage.inside import landlock, warden
+from airboss.runtime.cage.inside import landlock
+from airboss.runtime.cage.mount_points import clear_way
+from airboss.runtime.cage.own_code import code_binds, own_code, refusal_to_work
+from airboss.runtime.cage.pid_bound import bound_processes, can_bound
 from airboss.runtime.cage.plan import CagePlan
-from airboss.runtime.cage.profile import expanded, folder_refusal, refusals
+from airboss.runtime.cage.profile import expanded, folder_refusal, links, refusals
+from airboss.runtime.cage.programs import CagePrograms, Place
 from airboss.runtime.cage.system import system_facts
 from airboss.runtime.cage.walls import (
     DOORS,
+    PROGRAMS,
     WARDEN,
     Bind,
     CageLayout,
     made_up_files,
     narrow_rules,
+    own_places,
     strong_rules,
     strong_walls,
 )
@@ -42,11 +50,13 @@ _JOIN: Final = (
     'walls=$1; shift; while [ "$1" != -- ]; do echo $$ >"$1" || exit 96; shift; done; shift; '
     'exec "$@" 9<"$walls"'
 )
-_BEGIN: Final = (
-    "import sys; sys.path.append(sys.argv.pop(1)); "
-    "from airboss.runtime.cage.inside import warden; warden.main()"
-)
+# What the runtime hears and says is not bubblewrap's: its first process inside closes these, and
+# could be looked into where the kernel has no Landlock.
+_WIRE: Final = (7, 8)
+_APART: Final = " 7<&0 8>&1 </dev/null >/dev/null"
 _DESCRIPTORS: Final = 8192
+# The server and people come first.
+_NICE: Final = 5
 
 
 @dataclass(frozen=True)
@@ -75,11 +85,11 @@ class CageLife:
         """The command that starts it; more arguments of what runs inside may come behind."""
         found = await asyncio.to_thread(ability, environ)
         must_hold(self.plan, found)
-        await asyncio.to_thread(self.folders.make)
-        if self.plan.kind == "strong":
-            self.handover = Handover(self.folders.doors, self._doors)
-            self.handover.open()
         try:
+            await asyncio.to_thread(self.folders.make, self.plan.owner)
+            place = await asyncio.to_thread(self._place)
+            self.handover = Handover(self.folders.doors, self._doors, place, self._bound)
+            self.handover.open()
             return await asyncio.to_thread(self._build, inside, found)
         except BaseException as error:
             await self.close()
@@ -90,7 +100,22 @@ class CageLife:
 
     def watch(self, outer: int) -> CageWatch:
         """`outer` is the process that the command became."""
-        return CageWatch(self.plan.terms, outer, self.group, (self.folders.root, self.plan.cwd))
+        return CageWatch(self.plan.terms, outer, self.group, self._written())
+
+    def _written(self) -> tuple[Path, ...]:
+        home = Path(os.path.realpath(Path.home()))
+        named = (expanded(path, home) for path in self.plan.terms.write)
+        return (self.folders.root, self.plan.cwd, *named)
+
+    @property
+    def programs(self) -> CagePrograms | None:
+        """Starts programs inside, once the cage runs."""
+        return None if self.handover is None else self.handover.programs
+
+    def _bound(self, pid: int) -> None:
+        """Blocking, while the warden waits: `pid` is its process."""
+        if self.plan.kind == "strong" and self.group is None and can_bound():
+            bound_processes(pid, self.plan.terms.processes)
 
     async def close(self) -> None:
         if self.handover is not None:
@@ -101,28 +126,33 @@ class CageLife:
     def _build(self, inside: Caged, found: Ability) -> tuple[str, ...]:
         plan, folders = self.plan, self.folders
         layout = self._layout(inside, found)
-        for name, text in made_up_files(layout.system.author).items():
-            (folders.etc / name).write_text(text, encoding="utf-8")
+        furnish(folders.etc, layout.system, made_up_files(layout.system.author))
+        for folder, place, source in own_places(layout) if plan.kind == "strong" else ():
+            clear_way(folder, place, source)
         options = strong_walls(layout) if plan.kind == "strong" else []
         folders.walls.write_text("".join(f"{word}\0" for word in options), encoding="utf-8")
-        (folders.doors / CONFIG).write_text(json.dumps(self._config(layout, inside)), "utf-8")
         self.group = make_group(plan.key, plan.terms)
+        (folders.doors / CONFIG).write_bytes(marshal.dumps(self._config(layout, inside)))
         groups = self.group.folders if self.group else ()
-        join = (_SHELL, "-c", _JOIN, "cage", str(folders.walls))
+        script = _JOIN + (_APART if plan.kind == "strong" else "")
+        join = (_SHELL, "-c", script, "cage", str(folders.walls))
         return (*join, *(str(folder / PROCESSES) for folder in groups), "--", *self._outer(found))
 
     def _outer(self, found: Ability) -> tuple[str, ...]:
-        python = (str(system_facts().python), "-I", "-S", "-c", _BEGIN)
+        python = (str(system_facts().python), "-I", "-S", "-c", bundle.BEGIN)
         if self.plan.kind == "strong":
             bwrap = (found.bwrap or "bwrap", "--args", "9", "--")
             return (*bwrap, *python, str(WARDEN), str(DOORS / CONFIG))
-        package = str(Path(warden.__file__).parents[4])
-        return (*python, package, str(self.folders.doors / CONFIG))
+        return (*python, str(bundle.FOLDER), str(self.folders.doors / CONFIG))
 
     def _layout(self, inside: Caged, found: Ability) -> CageLayout:
         plan, home = self.plan, Path(os.path.realpath(Path.home()))
-        wrong = refusals(plan.terms, home, self._data)
-        why = folder_refusal(plan.cwd, home, self._data)
+        code = own_code()
+        wrong = (*refusals(plan.terms, home, self._data, code), *links(plan.terms, home))
+        why = folder_refusal(plan.cwd, home, self._data) or refusal_to_work(plan.cwd, code)
+        closed = code_binds(plan.cwd, code)
+        if closed and plan.kind == "narrow":
+            why = "a part of Airboss itself is in it, and a narrow cage cannot close that"
         if os.path.realpath(plan.cwd) != str(plan.cwd):
             why = "it is not a real path, or became a link"
         if why:
@@ -145,13 +175,22 @@ class CageLife:
             cwd=plan.cwd,
             folders=self.folders,
             system=system_facts(),
-            warden=Path(warden.__file__).parent,
+            warden=bundle.FOLDER,
             read=read,
             write=write,
             runtime=inside.binds,
-            git=git_binds(plan.cwd, refusal),
+            code=closed,
+            git=git_binds(plan.cwd, refusal, self.folders.worktrees),
             disables_namespaces=found.disables_namespaces,
         )
+
+    def _place(self) -> Place:
+        """Where files of programs are handed in, and what is there without that."""
+        terms, facts, home = self.plan.terms, system_facts(), Path(os.path.realpath(Path.home()))
+        named = tuple(expanded(path, home) for path in (*terms.read, *terms.write))
+        seen = (self.plan.cwd, *named, *facts.folders, *facts.toolchains)
+        here = self.folders.programs
+        return Place(here, PROGRAMS if self.plan.kind == "strong" else here, seen)
 
     def _config(self, layout: CageLayout, inside: Caged) -> dict[str, object]:
         """What the warden reads."""
@@ -165,11 +204,14 @@ class CageLife:
             **({"NPROC": plan.terms.processes} if is_strong else {}),
         }
         return {
-            "command": inside.command,
+            "modules": bundle.modules(),
+            "command": [*inside.command],
             "cwd": str(layout.cwd),
-            "hand": str(DOORS / HAND) if is_strong else None,
+            "hand": str((DOORS if is_strong else self.folders.doors) / HAND),
             "ports": self.handover.ports if self.handover is not None else [],
             "network": is_strong,
+            "wire": _WIRE if is_strong else (),
+            "drops_capabilities": True,
             "seccomp": True,
             "debuggers": plan.terms.debuggers,
             "landlock": {
@@ -179,6 +221,8 @@ class CageLife:
                 "listed": [str(path) for path in rules.listed],
             },
             "limits": limits,
+            # Where a group holds it back, all in it are alike.
+            "nice": 0 if self.group and self.group.cpu else _NICE,
         }
 
 

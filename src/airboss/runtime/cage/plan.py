@@ -21,6 +21,8 @@ class CagePlan:
     terms: CageProfile
     cwd: Path
     key: str
+    # The task run or the session that it is deleted with.
+    owner: str = ""
 
 
 def cage_key(identity: str, folder: Path, profile: str, owner: str) -> str:

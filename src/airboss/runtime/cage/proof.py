@@ -68,9 +68,10 @@ def staged(data: Path) -> Generator[dict[str, Any]]:
         _listening(stack, socket.AF_UNIX, str(outside / "s"))
         _listening(stack, socket.AF_UNIX, f"\0{word}")
         victim = subprocess.Popen(  # noqa: S603 - words of ours
-            [sys.executable, "-I", "-S", "-c", "import time; time.sleep(60)", word]
+            [sys.executable, "-I", "-S", "-c", "import time; time.sleep(60)", word],
+            stdin=subprocess.PIPE,
         )
-        stack.callback(victim.wait)
+        stack.callback(victim.communicate)
         stack.callback(victim.kill)
         yield {
             "word": word,

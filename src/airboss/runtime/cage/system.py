@@ -25,6 +25,7 @@ _TOOLS: Final = (
     *("java", "mvn", "gradle", "ruby", "php", "dotnet", "git", "make", "cmake", "gcc", "clang"),
 )
 _GIT_SECONDS: Final = 5
+_MOST_COPIED_BYTES: Final = 1024 * 1024
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,8 @@ class SystemFacts:
     author: tuple[str, str]
     # Where programs of it look that would look in the home.
     variables: tuple[tuple[str, str], ...] = ()
+    # Those of `etc` that are small files: they are copied, and all others mounted.
+    copied: frozenset[Path] = frozenset()
 
 
 def _interpreter(prefix: Path) -> Path:
@@ -61,19 +64,25 @@ def system_facts() -> SystemFacts:
     rust = Path(os.environ.get("RUSTUP_HOME") or home / ".rustup")
     chains = tuple(dict.fromkeys(filter(None, (toolchain_of(path, home) for path in found))))
     programs = (prefix / "bin", *(path.parent for path in found))
+    etc = tuple(place for name in _ETC if (place := Path("/etc") / name).exists())
     return SystemFacts(
         folders=(
             Path("/usr"),
             *(root for root in roots if root.is_dir() and not root.is_symlink()),
         ),
         links=tuple((root, str(root.readlink())) for root in roots if root.is_symlink()),
-        etc=tuple(path for name in _ETC if (path := Path("/etc") / name).exists()),
+        etc=etc,
         python=_interpreter(prefix),
         toolchains=_apart((prefix, *chains, *((rust,) if rust.is_dir() else ()))),
         programs=tuple(dict.fromkeys(path for path in programs if not _is_of_the_system(path))),
         author=(_git_says("user.name"), _git_says("user.email")),
         variables=(("RUSTUP_HOME", str(rust)),) if rust.is_dir() else (),
+        copied=frozenset(path for path in etc if _is_copied(path)),
     )
+
+
+def _is_copied(path: Path) -> bool:
+    return path.is_file() and path.stat().st_size <= _MOST_COPIED_BYTES
 
 
 def _which(name: str) -> str | None:

@@ -13,6 +13,7 @@ from airboss.runtime.environment import agents_environment
 
 WAY_OUT_PORT: Final = 17101
 USER_PORT: Final = 17102
+SERVERS_PORT: Final = 17103
 _HERE: Final = "127.0.0.1,localhost,::1"
 _PROXIED: Final = (
     *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"),

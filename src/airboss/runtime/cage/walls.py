@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from airboss.cage_settings import CageProfile
+from airboss.runtime.cage.etc import ETC
 from airboss.runtime.cage.folders import CageFolders
 from airboss.runtime.cage.system import SystemFacts
 
@@ -13,14 +14,16 @@ HOME: Final = Path("/home/agent")
 STATE: Final = HOME / ".copilot"
 RUNTIME: Final = Path("/opt/runtime")
 DOORS: Final = Path("/run/doors")
-# Where the warden finds itself, below the folders of the package.
+PROGRAMS: Final = Path("/run/programs")
+# Where the warden finds what it loads later.
 WARDEN: Final = Path("/opt/cage")
-_INSIDE: Final = "airboss/runtime/cage/inside"
 NAME: Final = "agent"
 _ID: Final = "1000"
 _SHARED_MEMORY_BYTES: Final = 256 * 1024 * 1024
-MADE_UP: Final = ("passwd", "group", "hosts", "nsswitch.conf", "resolv.conf", "gitconfig")
-_DEVICES: Final = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts")
+# No link leads from one to the other: a folder that is worked in may be below either.
+_SCRATCH: Final = (Path("/tmp"), Path("/var/tmp"))  # noqa: S108 - the cage's own
+# No terminals: outside of a namespace, those of people are among them.
+_DEVICES: Final = ("null", "zero", "full", "random", "urandom")
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,8 @@ class CageLayout:
     write: tuple[Path, ...] = ()
     runtime: tuple[Bind, ...] = ()
     git: tuple[Bind, ...] = ()
+    # What of Airboss itself is in the working folder.
+    code: tuple[Bind, ...] = ()
     # Bubblewrap before 0.8 cannot; seccomp refuses new namespaces as well.
     disables_namespaces: bool = True
 
@@ -58,23 +63,44 @@ def same(path: Path, *, writable: bool = False) -> Bind:
     return Bind(path, path, writable)
 
 
-def strong_walls(layout: CageLayout) -> list[str]:
-    """The options of bubblewrap; the command comes behind them. A later mount covers an earlier:
-    the system first, then what the profile adds, and what is closed in the working folder last."""
+def strong_binds(layout: CageLayout) -> list[Bind]:
+    """A later mount covers an earlier: the system first, then what the profile adds, and what is
+    closed in the working folder last."""
     folders = layout.folders
-    binds = [
+    return [
         *(same(path) for path in layout.system.toolchains),
-        Bind(layout.warden, WARDEN / _INSIDE),
-        Bind(folders.scratch, Path("/tmp"), writable=True),  # noqa: S108 - the cage's own
+        Bind(layout.warden, WARDEN),
+        *(Bind(folders.scratch, path, writable=True) for path in _SCRATCH),
         Bind(folders.home, HOME, writable=True),
         Bind(folders.state, STATE, writable=True),
         *layout.runtime,
         *(same(path) for path in layout.read),
         *(same(path, writable=True) for path in layout.write),
         same(layout.cwd, writable=True),
+        *layout.code,
         *layout.git,
         Bind(folders.doors, DOORS),
+        Bind(folders.programs, PROGRAMS),
     ]
+
+
+def own_places(layout: CageLayout) -> list[tuple[Path, Path, Path]]:
+    """What is mounted in a folder that agents wrote, and that bubblewrap would find its way in by
+    their links: that folder, the place in it, and what is mounted there."""
+    before: list[Bind] = []
+    found: list[tuple[Path, Path, Path]] = []
+    for bind in strong_binds(layout):
+        around = [one for one in before if one.target in bind.target.parents]
+        inner = max(reversed(around), key=lambda one: len(one.target.parts), default=None)
+        if inner is not None and inner.source in layout.folders.written:
+            found.append((inner.source, bind.target.relative_to(inner.target), bind.source))
+        before.append(bind)
+    return found
+
+
+def strong_walls(layout: CageLayout) -> list[str]:
+    """The options of bubblewrap; the command comes behind them."""
+    binds = strong_binds(layout)
     return [
         *_namespaces(layout.disables_namespaces),
         *_system(layout),
@@ -96,15 +122,16 @@ def _system(layout: CageLayout) -> list[str]:
     facts = layout.system
     binds = [
         *(same(path) for path in facts.folders),
-        *(same(path) for path in facts.etc),
-        *(Bind(layout.folders.etc / name, Path("/etc") / name) for name in MADE_UP),
+        Bind(layout.folders.etc, ETC),
+        *(same(path) for path in facts.etc if path not in facts.copied),
     ]
     return [
         *(option for bind in binds for option in bind.options),
         *(word for path, target in facts.links for word in ("--symlink", target, str(path))),
         *("--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys", "--dev", "/dev"),
         *("--size", str(_SHARED_MEMORY_BYTES), "--tmpfs", "/dev/shm"),  # noqa: S108
-        *("--dir", "/var", "--symlink", "/tmp", "/var/tmp"),  # noqa: S108
+        # It is memory that counts for no process, and has no bound but half of the machine's.
+        *("--remount-ro", "/dev"),
     ]
 
 
@@ -122,7 +149,7 @@ class LandlockRules:
 def strong_rules(layout: CageLayout) -> LandlockRules:
     """Behind the mounts a second wall, where the kernel has it: nothing of /proc is written."""
     read = ("/usr", "/etc", "/opt", "/run", "/proc", *map(str, layout.system.folders))
-    write = ("/dev", "/tmp", HOME)  # noqa: S108
+    write = ("/dev", *_SCRATCH, HOME)
     return LandlockRules(
         needs=0,
         read=(*_paths(read), *layout.system.toolchains, *layout.read, *_of(layout.git, False)),
@@ -139,7 +166,12 @@ def narrow_rules(layout: CageLayout, needs: int) -> LandlockRules:
         needs=needs,
         read=(
             *(*facts.folders, *facts.etc, *facts.toolchains, Path("/proc"), layout.warden),
-            *(folders.etc, *(bind.source for bind in layout.runtime), *layout.read),
+            *(
+                folders.etc,
+                folders.programs,
+                *(bind.source for bind in layout.runtime),
+                *layout.read,
+            ),
         ),
         write=(
             *(*devices, folders.scratch, folders.home, folders.state),

@@ -131,3 +131,25 @@ def test_without_namespaces_no_other_process_is_named(machine: str) -> None:
         ourselves[argument], another[argument] = 0, 4711
         assert answer(narrow, machine, number, *ourselves) == ALLOWED
         assert answer(narrow, machine, number, *another) == PERMISSION
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("network", [True, False])
+def test_no_file_becomes_a_program_with_the_rights_of_its_owner(
+    machine: str, network: bool
+) -> None:
+    program = filtered(machine, network=network)
+    create, tmpfile = 0o100, 0o20200000
+    for name, (number, mode, flags) in syscalls.MODES[machine].items():
+        for made, bits, expected in (
+            (create, 0o4755, PERMISSION),
+            (tmpfile, 0o6755, PERMISSION),
+            (create, 0o2755, ALLOWED),
+            (create, 0o755, ALLOWED),
+            (0, 0o4755, ALLOWED if flags is not None else PERMISSION),
+        ):
+            given = [0] * 6
+            given[mode] = bits
+            if flags is not None:
+                given[flags] = made
+            assert answer(program, machine, number, *given) == expected, (name, oct(bits))

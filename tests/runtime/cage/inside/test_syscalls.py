@@ -24,7 +24,8 @@ def test_the_numbers_are_the_kernels(machine: str) -> None:
         for name, number in re.findall(r"#define __NR(?:3264)?_(\w+)\s+(\d+)", text)
     }
     naming = {name: number for name, (number, _) in syscalls.NAMING[machine].items()}
-    table = syscalls.CALLS[machine] | syscalls.SHARED[machine] | naming
+    modes = {name: number for name, (number, _, _) in syscalls.MODES[machine].items()}
+    table = syscalls.CALLS[machine] | syscalls.SHARED[machine] | naming | modes
     common = table.keys() & said.keys()
     assert len(common) > len(table) * 0.9
     assert {name: table[name] for name in common} == {name: said[name] for name in common}

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import ctypes
-import os
-import stat
+import posix
 import struct
+
+from airboss.runtime.cage.inside import libc
 
 _CREATE, _ADD, _RESTRICT = 444, 445, 446
 _VERSION, _BELOW = 1, 1
 _NO_NEW_PRIVILEGES = 38
+_KIND, _FOLDER = 0o170000, 0o040000
 
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_FOLDER = 1, 1 << 1, 1 << 2, 1 << 3
 _MAKE_CHARACTER_DEVICE, _MAKE_BLOCK_DEVICE = 1 << 6, 1 << 11
@@ -28,8 +29,7 @@ NARROW_NEEDS = 6
 
 def version() -> int:
     """That of this kernel; 0 where it has none, or has it turned off."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    return max(0, libc.syscall(_CREATE, None, 0, _VERSION))
+    return max(0, libc.tried("syscall", _CREATE, None, 0, _VERSION))
 
 
 def rights(known: int) -> tuple[int, int]:
@@ -46,29 +46,24 @@ def put_up(read: list[str], write: list[str], listed: list[str], *, network: boo
     ports = 0 if network or known < _NETWORK_SINCE else _PORTS
     said = struct.pack("QQQ", handled, ports, _SCOPES if known >= _SCOPED_SINCE else 0)
     said = said[: 24 if known >= _SCOPED_SINCE else 16 if known >= _NETWORK_SINCE else 8]
-    libc = ctypes.CDLL(None, use_errno=True)
-    rules = libc.syscall(_CREATE, said, len(said), 0)
-    if rules < 0:
-        raise OSError(ctypes.get_errno(), "landlock_create_ruleset")
+    rules = libc.call("landlock_create_ruleset", "syscall", _CREATE, said, len(said), 0)
     for paths, mask in ((read, _READ), (write, writing), (listed, _READ_FOLDER)):
         for path in paths:
-            _allow(libc, rules, path, mask & handled)
-    if libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0) < 0:
-        raise OSError(ctypes.get_errno(), "no_new_privs")
-    if libc.syscall(_RESTRICT, rules, 0) < 0:
-        raise OSError(ctypes.get_errno(), "landlock_restrict_self")
-    os.close(rules)
+            _allow(rules, path, mask & handled)
+    libc.call("no_new_privs", "prctl", _NO_NEW_PRIVILEGES, 1, 0, 0, 0)
+    libc.call("landlock_restrict_self", "syscall", _RESTRICT, rules, 0)
+    posix.close(rules)
 
 
-def _allow(libc: ctypes.CDLL, rules: int, path: str, mask: int) -> None:
+def _allow(rules: int, path: str, mask: int) -> None:
     try:
-        place = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        place = posix.open(path, posix.O_PATH | posix.O_CLOEXEC)
     except OSError:
         return
     try:
-        if not stat.S_ISDIR(os.fstat(place).st_mode):
+        if posix.fstat(place).st_mode & _KIND != _FOLDER:
             mask &= _OF_A_FILE
-        if libc.syscall(_ADD, rules, _BELOW, struct.pack("=Qi", mask, place), 0) < 0:
-            raise OSError(ctypes.get_errno(), f"landlock_add_rule {path}")
+        rule = struct.pack("=Qi", mask, place)
+        libc.call(f"landlock_add_rule {path}", "syscall", _ADD, rules, _BELOW, rule, 0)
     finally:
-        os.close(place)
+        posix.close(place)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import ctypes
 import struct
 
-from airboss.runtime.cage.inside import syscalls
+from airboss.runtime.cage.inside import libc, syscalls
 
 ALLOW = 0x7FFF0000
 KILL = 0x80000000
@@ -20,6 +19,9 @@ _FIRST, _SECOND = 16, 24
 _X32 = 0x40000000
 _NEW_NAMESPACES = 0x7E020000
 _TYPE = 0xF
+_SET_USER_ID = 0o4000
+# O_CREAT and O_TMPFILE: without them whatever stands in the place of a mode means nothing.
+_CREATES = 0o100 | 0o20000000
 # They put words into a terminal as if somebody had typed them.
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
 _NO_NEW_PRIVILEGES = 38
@@ -51,6 +53,19 @@ def _no_datagrams(number: int) -> list[bytes]:
         _said(_LOAD, _NUMBER),
     ]
     return [_said(_EQUAL, number, no=len(inner)), *inner]
+
+
+def _no_rights_of_the_owner(machine: str) -> list[bytes]:
+    """No file becomes a program that runs with the rights of its owner, which is the server's user:
+    outside, anybody could start it."""
+    parts: list[bytes] = []
+    for number, mode, flags in syscalls.MODES[machine].values():
+        inner = [_said(_LOAD, _FIRST + 8 * mode), _said(_HAS, _SET_USER_ID, no=1), _refuse(EPERM)]
+        if flags is not None:
+            inner = [_said(_LOAD, _FIRST + 8 * flags), _said(_HAS, _CREATES, no=len(inner)), *inner]
+        inner.append(_said(_LOAD, _NUMBER))
+        parts += [_said(_EQUAL, number, no=len(inner)), *inner]
+    return parts
 
 
 def _apart(machine: str) -> list[bytes]:
@@ -88,6 +103,7 @@ def program(machine: str, *, network: bool, debuggers: bool) -> bytes:
         *(_said(_EQUAL, calls["clone"], no=4), _said(_LOAD, _FIRST)),
         *(_said(_HAS, _NEW_NAMESPACES, no=1), _refuse(EPERM), _said(_LOAD, _NUMBER)),
     ]
+    parts += _no_rights_of_the_owner(machine)
     if network:
         parts += _only_these_sockets(calls["socket"], [UNIX, INET, INET6, NETLINK])
     else:
@@ -106,10 +122,6 @@ def program(machine: str, *, network: bool, debuggers: bool) -> bytes:
 def put_up(machine: str, *, network: bool, debuggers: bool) -> None:
     """From now on, for this process and all that it starts."""
     made = program(machine, network=network, debuggers=debuggers)
-    kept = ctypes.create_string_buffer(made, len(made))
-    said = struct.pack("HxxxxxxQ", len(made) // 8, ctypes.addressof(kept))
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0) < 0:
-        raise OSError(ctypes.get_errno(), "no_new_privs")
-    if libc.syscall(syscalls.CALLS[machine]["seccomp"], _SET_FILTER, 0, said) < 0:
-        raise OSError(ctypes.get_errno(), "seccomp")
+    said = struct.pack("HxxxxxxQ", len(made) // 8, libc.address_of(made))
+    libc.call("no_new_privs", "prctl", _NO_NEW_PRIVILEGES, 1, 0, 0, 0)
+    libc.call("seccomp", "syscall", syscalls.CALLS[machine]["seccomp"], _SET_FILTER, 0, said)

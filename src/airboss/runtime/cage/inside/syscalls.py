@@ -17,6 +17,7 @@ _SAME = {
     "fsmount": 432,
     "fspick": 433,
     "clone3": 435,
+    "openat2": 437,
     "pidfd_getfd": 438,
     "process_madvise": 440,
     "mount_setattr": 442,
@@ -198,6 +199,28 @@ _NAMING_AARCH64 = {
 }
 NAMING = {"x86_64": _NAMING_X86_64, "aarch64": _NAMING_AARCH64}
 
+# Calls that give a file its mode: in which argument it is, and in which one it says that a file may
+# be made, where it need not be.
+_MODES_X86_64: dict[str, tuple[int, int, int | None]] = {
+    "open": (2, 2, 1),
+    "creat": (85, 1, None),
+    "chmod": (90, 1, None),
+    "fchmod": (91, 1, None),
+    "mknod": (133, 1, None),
+    "openat": (257, 3, 2),
+    "mknodat": (259, 2, None),
+    "fchmodat": (268, 2, None),
+    "fchmodat2": (452, 2, None),
+}
+_MODES_AARCH64: dict[str, tuple[int, int, int | None]] = {
+    "mknodat": (33, 2, None),
+    "fchmod": (52, 1, None),
+    "fchmodat": (53, 2, None),
+    "openat": (56, 3, 2),
+    "fchmodat2": (452, 2, None),
+}
+MODES = {"x86_64": _MODES_X86_64, "aarch64": _MODES_AARCH64}
+
 CALLS = {"x86_64": _X86_64, "aarch64": _AARCH64}
 # How the kernel names them to a filter.
 ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
@@ -217,7 +240,7 @@ _NEEDED = frozenset(
     }
 )
 # Answered as by a kernel that does not know them: whoever asks then takes the older way.
-UNKNOWN = frozenset({"clone3", "io_uring_setup", "io_uring_enter", "io_uring_register"})
+UNKNOWN = frozenset({"clone3", "openat2", "io_uring_setup", "io_uring_enter", "io_uring_register"})
 DEBUGGERS = frozenset({"ptrace", "process_vm_readv", "process_vm_writev", "kcmp"})
 
 

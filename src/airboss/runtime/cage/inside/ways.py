@@ -65,6 +65,18 @@ def processes_of_others(scene: dict[str, Any]) -> object:
     return scene["word"].encode() in said
 
 
+def wire_of_the_runtime(scene: dict[str, Any]) -> object:
+    """Of the processes around it: what is written there, the server takes for the runtime's."""
+    for path in (f"/proc/{pid}/fd/{number}" for pid in (1, scene["victim"]) for number in (0, 1)):
+        try:
+            if os.readlink(path).startswith("pipe:"):
+                os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK))
+                return True
+        except OSError:
+            continue
+    return False
+
+
 def signals_to_others(scene: dict[str, Any]) -> object:
     os.kill(scene["victim"], 0)
     return processes_of_others(scene)
@@ -96,6 +108,7 @@ WAYS: dict[str, Callable[[dict[str, Any]], object]] = {
     "a socket without a path": abstract_socket,
     "seeing other processes": processes_of_others,
     "signals to other processes": signals_to_others,
+    "the wire of the runtime": wire_of_the_runtime,
     "ptrace": ptrace,
     "a mount": mount,
     "a namespace of its own": namespace,

@@ -1,0 +1,1 @@
+"""Commands about the database that several machines share."""

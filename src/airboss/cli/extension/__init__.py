@@ -1,0 +1,1 @@
+"""Extensions in the terminal."""

@@ -1,0 +1,30 @@
+"""`airboss extension new`: a file that works, and what to do with it next. Needs no server."""
+
+import os
+import shlex
+import sys
+from pathlib import Path
+
+from airboss.cli.screen import aside, out, print_json, visible_line
+from airboss.entry.places import find_repo_root
+from airboss.extensions.discovery import project_folder, user_folder
+from airboss.extensions.skeletons import scaffold
+
+
+def create_extension(name: str, *, is_own: bool, is_javascript: bool, is_json: bool) -> None:
+    here = Path.cwd()
+    root = user_folder(os.environ, Path.home()) if is_own else project_folder(find_repo_root(here))
+    language = "javascript" if is_javascript else "python"
+    file = scaffold(root / name, language)
+    if is_json:
+        scope = "user" if is_own else "project"
+        print_json({"name": name, "scope": scope, "language": language, "path": str(file.parent)})
+        return
+    shown = file.relative_to(here) if file.is_relative_to(here) else file
+    out().line(visible_line(f"Created {shown}"))
+    folder = shlex.quote(str(shown.parent))
+    pen = aside()
+    if not is_javascript:
+        pen.line(f"For completion, let your editor use this Python: {visible_line(sys.executable)}")
+    pen.line(visible_line(f"Then: airboss extension test {folder}"))
+    pen.line(visible_line(f"Then: airboss trust {folder}"))

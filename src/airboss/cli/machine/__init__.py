@@ -1,0 +1,1 @@
+"""Commands about several machines on one database."""

@@ -1,0 +1,134 @@
+"""Messages of an extension's process, out of whatever it writes: frames with a `Content-Length`.
+
+What stands between frames is passed over; how much of it there may be is bounded, and so is a
+frame. Nothing waits here: pieces go in, messages come out.
+"""
+
+import json
+import re
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, Final, cast
+
+MOST_FRAME: Final = 4 << 20
+MOST_NOISE: Final = 1 << 20
+# So long noise is counted together: a line now and then harms nobody.
+_NOISE_SECONDS: Final = 60.0
+# Values in one message: a thousand brackets are a hundred times as heavy as a text of their length.
+MOST_VALUES: Final = 50_000
+_LENGTH: Final = re.compile(rb"Content-Length:[ \t]*(\d+)\r?\n", re.IGNORECASE)
+_END: Final = re.compile(rb"\n\r?\n")
+_BEGIN: Final = re.compile(rb"Content-Length:", re.IGNORECASE)
+_TEXT: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+# A head is no longer; what is kept of noise may be the beginning of one.
+_LONGEST_HEAD: Final = 512
+_LONGEST_WORD: Final = len("Content-Length:")
+_MOST_DIGITS: Final = 15
+
+
+class BadMessage(Exception):
+    """It cannot be talked with any more, for this reason."""
+
+
+def frame(message: dict[str, Any]) -> bytes:
+    body = json.dumps(message, separators=(",", ":"), ensure_ascii=False).encode(
+        "utf-8", "backslashreplace"
+    )
+    return b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
+
+
+class FrameReader:
+    """What one process writes. `noise` is told of what stands between frames."""
+
+    def __init__(self, noise: Callable[[bytes], None] = lambda _: None) -> None:
+        self._tell_noise = noise
+        self._kept = bytearray()
+        self._length: int | None = None
+        self._noise = 0
+        self._noise_since = time.monotonic()
+
+    def feed(self, piece: bytes) -> Iterator[dict[str, Any]]:
+        """The messages that are whole now. Raises where there can be no more."""
+        self._kept += piece
+        while True:
+            if self._length is None and not self._found_head():
+                return
+            length = self._length or 0
+            if len(self._kept) < length:
+                return
+            body = bytes(self._kept[:length])
+            del self._kept[:length]
+            self._length = None
+            yield _parsed(body)
+
+    def _found_head(self) -> bool:
+        found = self._head()
+        if found is None:
+            self._pass_over(len(self._kept) - self._may_be_head())
+            return False
+        begin, digits, end = found
+        if len(digits) > _MOST_DIGITS or int(digits) > MOST_FRAME:
+            size = f"{int(digits):,}" if len(digits) <= _MOST_DIGITS else "far too many"
+            raise BadMessage(f"It sent a message of {size} bytes; {MOST_FRAME:,} are the most.")
+        self._length = int(digits)
+        self._pass_over(begin)
+        del self._kept[: end - begin]
+        return True
+
+    def _head(self) -> tuple[int, bytes, int] | None:
+        """Where the first one begins, its number, and where it ends. Each empty line is looked for
+        once, and before it no further than a head is long."""
+        at = 0
+        while empty := _END.search(self._kept, at):
+            end = empty.end()
+            found = _LENGTH.search(self._kept, max(at, end - _LONGEST_HEAD), end)
+            if found is not None:
+                return found.start(), found[1], end
+            at = end
+        return None
+
+    def _may_be_head(self) -> int:
+        """How many bytes at the end may be the beginning of a head."""
+        tail = bytes(self._kept[-_LONGEST_HEAD:])
+        found = _BEGIN.search(tail)
+        return len(tail) - found.start() if found else min(len(tail), _LONGEST_WORD)
+
+    def _pass_over(self, count: int) -> None:
+        if count <= 0:
+            return
+        self._tell_noise(bytes(self._kept[:count]))
+        del self._kept[:count]
+        now = time.monotonic()
+        if now - self._noise_since > _NOISE_SECONDS:
+            self._noise, self._noise_since = 0, now
+        self._noise += count
+        if self._noise > MOST_NOISE:
+            raise BadMessage(
+                f"It wrote more than {MOST_NOISE >> 20} MiB to its standard output that are no "
+                "messages. Write to standard error, or use `session.log`."
+            )
+
+
+def _parsed(body: bytes) -> dict[str, Any]:
+    if len(body) > MOST_VALUES and _has_too_many_values(body):
+        raise BadMessage(f"It sent a message of more than {MOST_VALUES:,} values.")
+    try:
+        message: object = json.loads(body)
+    except (ValueError, RecursionError):
+        raise BadMessage("It sent a message that is not JSON.") from None
+    if not isinstance(message, dict):
+        raise BadMessage("It sent a message that is not a JSON object.")
+    return cast("dict[str, Any]", message)
+
+
+def _has_too_many_values(body: bytes) -> bool:
+    """By its marks, which is quicker than to parse it, and takes no memory."""
+    if body.count(b'"') - body.count(b'\\"') > 2 * MOST_VALUES:
+        return True
+    if _marks(body) <= MOST_VALUES:
+        return False
+    return _marks(_TEXT.sub(b"", body)) > MOST_VALUES  # marks in a text are none
+
+
+def _marks(body: bytes) -> int:
+    return sum(body.count(mark) for mark in (b",", b"[", b"{"))

@@ -1,0 +1,1 @@
+"""Several machines on one database: who lives, who is lost, and what ends with a worker."""

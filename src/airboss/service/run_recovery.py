@@ -1,0 +1,110 @@
+"""Runs that an earlier server, or another worker, left in the middle of their work go on here."""
+
+import asyncio
+import contextlib
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Final
+
+from airboss.engine.run_records import name_of
+from airboss.model.ids import RunId
+from airboss.model.run_events import RunEnding, RunMoved, RunResumed
+from airboss.model.runs import OPEN_RUNS, LoneRunView, RunView
+from airboss.service.pages import page_of_views
+from airboss.service.runs import Runs
+
+_RESUMED: Final = "Resumed after a restart of the server."
+# What comes back after a restart asks for its slot within this time.
+_COMING_BACK_SECONDS: Final = 0.5
+_GIVEN_UP: Final = "It was stopped because nothing could be written to disk."
+
+
+@dataclass(frozen=True)
+class RunRecovery:
+    """Whatever was accepted comes to its end."""
+
+    runs: Runs
+
+    async def recover(self) -> None:
+        """Goes on with what an earlier server of this data folder had accepted. It returns before
+        that is done."""
+        views = [view for kind in (RunView, LoneRunView) for view in await self._open(kind)]
+        if not views:
+            return
+        self.runs.room.executor.slots.hold()
+        for view in views:
+            writer = await self.runs.records.writer(view.id)
+            if view.ending is None:
+                writer.say(RunResumed(reason=_RESUMED))
+        self.runs.soon(self._take_up(views))
+
+    async def _open(self, kind: type[RunView]) -> list[RunView]:
+        views: list[RunView] = []
+        cursor: str | None = None
+        while True:
+            page = await page_of_views(self.runs.index, kind, OPEN_RUNS, cursor, 100)
+            views += page.items
+            cursor = page.next_cursor
+            if cursor is None:
+                return views
+
+    async def _take_up(self, views: list[RunView]) -> None:
+        try:
+            await self.runs.room.engine.recover()
+            for view in views:
+                await self._take_up_one(view, name_of(view.id, view.attempt))
+        finally:
+            await self._let_go_soon()
+
+    async def _take_up_one(self, view: RunView, name: str) -> None:
+        runs, engine = self.runs, self.runs.room.engine
+        if view.ending is not None:
+            runs.soon(engine.end_surely(name, view.ending))
+        elif not await engine.known(name):
+            runs.soon(runs.begin(view.id, view.attempt))
+        elif not await engine.is_open(name) and (await runs.view(view.id)).is_open:
+            given_up = RunEnding(outcome="failed", reason=_GIVEN_UP)
+            runs.soon(engine.end_surely(name, given_up))
+
+    # What another worker had.
+
+    async def fresh_view(self, run: str) -> RunView:
+        """As its last owner left it, also where somebody followed it here."""
+        view = (await self.runs.records.writer(RunId(run))).view
+        return view if isinstance(view, RunView) else await self.runs.view(run)
+
+    async def take_over(self, view: RunView, moved: RunMoved | None, epoch: int) -> None:
+        """Goes on with a run that is this worker's from now on, in this epoch of it; with `moved`
+        where another one had it."""
+        engine, name = self.runs.room.engine, name_of(view.id, view.attempt)
+        if view.ending is None:
+            if moved is not None:
+                writer = await self.runs.records.writer(view.id)
+                await writer.commit(moved, origin=f"moved@{epoch}")
+            if await engine.is_open(name):
+                await engine.take_up([name])
+                return
+        await self._take_up_one(view, name)
+
+    @contextlib.contextmanager
+    def coming_back(self) -> Generator[None]:
+        """While works come back, all wait for their slots: the last to come may be first."""
+        self.runs.room.executor.slots.hold()
+        try:
+            yield
+        finally:
+            self.runs.soon(self._let_go_soon())
+
+    async def _let_go_soon(self) -> None:
+        try:
+            await asyncio.sleep(_COMING_BACK_SECONDS)
+        finally:
+            self.runs.room.executor.slots.let_go()
+
+    async def take_back(self) -> None:
+        """A worker that was lost may wake for a moment and begin one of ours under its own name."""
+        names = await self.runs.records.open_names()
+        if names:
+            engine = self.runs.room.engine
+            if strays := await engine.elsewhere(names):
+                await engine.take_up(strays)

@@ -1,0 +1,76 @@
+"""A share of the chaos trial with many machines (`make chaos ARGS=--machines`), and proof that it
+finds what it looks for."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.crash.chaos_checks import Attempt, Evidence, Finding, Line
+from tests.crash.chaos_house import PORTALS, house_in
+from tests.crash.chaos_machines import DEAF_ONES, LEASE, Round, entry_of, script_of, tree_of
+from tests.crash.chaos_moves import Tellings, Told, former_owners
+from tests.crash.chaos_page import rewritten
+from tests.crash.chaos_tree import Tree
+from tests.postgres import Postgres
+from tests.trials import share, whole_only
+
+pytestmark = [pytest.mark.timeout(600), pytest.mark.timed]
+
+
+async def played(
+    folder: Path, postgres: Postgres, seeds: list[int], most: int, *, fenced: bool = True
+) -> list[Finding]:
+    trees = [tree_of(seed) for seed in seeds]
+    house = house_in(
+        *(folder, postgres, entry_of(trees), script_of(trees), LEASE),
+        fenced=fenced,
+        deaf=() if fenced else DEAF_ONES,
+        names=(*PORTALS, "worker-1"),
+    )
+    async with house as machines:
+        one = Round(machines, seeds, most, [*machines.seats])
+        await one.play()
+    return [finding for trial in one.trials for finding in trial.findings]
+
+
+async def test_runs_end_as_undisturbed_ones_while_machines_are_killed_and_cut_off(
+    tmp_path: Path, postgres: Postgres
+) -> None:
+    assert await played(tmp_path, postgres, [1, 2], share(2, 8)) == []
+
+
+@whole_only
+async def test_without_the_fence_it_finds_something(tmp_path: Path, postgres: Postgres) -> None:
+    found: list[Finding] = []
+    for seed in range(1, 30, 3):
+        seeds = [seed, seed + 1, seed + 2]
+        found += await played(tmp_path / str(seed), postgres, seeds, 8, fenced=False)
+        if found:
+            break
+    assert found
+
+
+def test_whoever_tells_something_behind_a_move_is_found() -> None:
+    rows = [
+        Told("run", 1, "run.accepted", 10, "a.1"),
+        Told("run", 2, "run.moved", 50, "b.1"),
+        Told("ses", 1, "session.opened", 20, "a.1"),
+        Told("ses", 2, "turn.ended", 60, "a.1"),
+        Told("ses", 3, "session.closed", 70, "b.1"),
+    ]
+    lines = [Line("t", Attempt("ses", "prompt", 0), "1", at) for at in (40.0, 80.0)]
+    found = Evidence(Tree.of("plain"), "succeeded", {}, {}, [], lines)
+    told = [one.words for one in former_owners(found, Tellings("run", rows))]
+    assert len(told) == 2
+    assert "turn.ended (2) 10 ms behind the move" in told[0]
+    assert "an agent of a.1" in told[1]
+
+
+def test_a_part_of_the_page_is_said_anew_and_the_others_stay() -> None:
+    page = rewritten("", "free", "Free.")
+    page = rewritten(page, "machines", "Many.")
+    page = rewritten(page, "caged", "Caged.")
+    assert page == (
+        "# What kills cost\n\nFree.\n\n## In cages\n\nCaged.\n\n## On many machines\n\nMany.\n"
+    )
+    assert rewritten(page, "free", "Anew.") == page.replace("Free.", "Anew.")

@@ -1,0 +1,144 @@
+"""Several machines as people see them: real servers on one PostgreSQL, and a browser at each."""
+
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.databases import with_tables
+from tests.e2e.visit import usable_by_all, window
+from tests.e2e.witness import Quiet
+from tests.machines.story import Fleet
+from tests.portal import Portal
+from tests.postgres import Postgres
+from tests.trials import whole_only
+
+pytestmark = pytest.mark.timeout(240)
+
+# A run whose worker is killed goes on elsewhere within five seconds on a machine with time; here
+# eight browsers and servers may share two cores.
+BOUND_MS = 60_000
+
+
+@pytest.fixture
+def fleet(postgres: Postgres, tmp_path: Path) -> Iterator[Fleet]:
+    name = with_tables(postgres)
+    fleet = Fleet(tmp_path, postgres.url(name), lease=20)
+    yield fleet
+    fleet.end()
+    postgres.drop(name)
+
+
+def at_run(browser: Browser, portal: Portal, run: str) -> Page:
+    page = window(browser, portal)
+    page.goto(f"{portal.url}/jobTracking.html?jobName=story&jobId={run}")
+    expect(page.locator(".jobstate")).to_contain_text("RUNNING")
+    return page
+
+
+def test_two_browsers_on_two_servers_show_who_took_a_run_over_and_end_with_the_same_text(
+    fleet: Fleet, browser: Browser
+) -> None:
+    dying, *others = (fleet.machine(f"build-{number}") for number in (1, 2, 3))
+    for machine in (dying, *others):
+        machine.serve()
+    run = fleet.start()
+    fleet.until_it_ticks()
+    pages = [at_run(browser, machine.portal, run) for machine in others]
+    for page in pages:
+        expect(page.locator(".counts")).to_contain_text("on build-1")
+    killed = time.monotonic()
+    dying.portal.kill()
+    for page in pages:
+        strip = page.locator(".strip.moved")
+        expect(strip).to_contain_text("Taken over by build-", timeout=BOUND_MS)
+        expect(strip).to_contain_text("build-1 was lost.")
+        expect(strip).to_contain_text("The task slow start")
+        expect(strip).to_contain_text("1 finished task stay")
+    print(f"both showed the takeover {time.monotonic() - killed:.1f} s after the kill")  # noqa: T201
+    for page in pages:
+        expect(page.locator(".jobstate")).to_contain_text("SUCCEEDED", timeout=BOUND_MS)
+    (moved,) = [event for event in fleet.events(run) if event["kind"] == "run.moved"]
+    for page in pages:
+        expect(page.locator(".strip.moved")).to_contain_text(f"Taken over by {moved['to']}")
+        expect(page.locator(".strip.moved")).to_contain_text("The task slow started again")
+        expect(page.locator(".counts")).to_contain_text(f"on {moved['to']}")
+        expect(page.locator(".fresh")).to_contain_text("Complete")
+    texts = [page.locator(".left").inner_text() for page in pages]
+    assert texts[0] == texts[1]
+    assert fleet.done == ["first", "again", "last"]
+
+    # And what the page of machines says of it.
+    portal = others[0].portal
+
+    def look(page: Page) -> None:
+        page.goto(f"{portal.url}/machines.html")
+        expect(page.locator(".fleet tbody tr")).to_have_count(3)
+
+    page = window(browser, portal)
+    quiet = Quiet(page)
+    look(page)
+    row = page.locator(".fleet tr", has_text="build-1")
+    expect(row.locator(".st.stale")).to_have_text("Lost")
+    expect(page.locator(".fleet tr", has_text="build-2")).to_contain_text("this page")
+    news = page.locator(".panel", has_text="What happened")
+    expect(news).to_contain_text("build-1 lost with 1 run")
+    assert page.get_by_role("button", name="hurry").count() == 0
+    quiet.check()
+    usable_by_all(browser, portal, look)
+
+
+@whole_only
+def test_a_machine_that_is_not_heard_is_shown_with_what_becomes_of_its_runs_and_no_button(
+    fleet: Fleet, browser: Browser
+) -> None:
+    silent, other = fleet.machine("build-7"), fleet.machine("build-2")
+    for machine in (silent, other):
+        machine.serve()
+    run = fleet.start()
+    fleet.until_it_ticks()
+    at = at_run(browser, other.portal, run)
+    machines = window(browser, other.portal)
+    machines.goto(f"{other.portal.url}/machines.html")
+    expect(machines.locator(".fleet tr", has_text="build-7")).to_contain_text("Alive")
+    silent.portal.process.send_signal(signal.SIGSTOP)
+    try:
+        words = "build-7 not heard for"
+        strip = machines.locator(".strip.silent")
+        expect(strip).to_contain_text(words, timeout=BOUND_MS)
+        expect(strip).to_contain_text("its 1 run goes on elsewhere in")
+        expect(strip.get_by_role("button")).to_have_count(0)
+        row = machines.locator(".fleet tr", has_text="build-7")
+        expect(row.locator(".st.stale")).to_have_text("Not heard, was Alive")
+        expect(machines.locator(".lines")).to_contain_text(["The task slow starts again."])
+        expect(at.locator(".strip.silent")).to_contain_text(words)
+        expect(at.locator(".strip.silent")).to_contain_text("this run goes on elsewhere in")
+        expect(at.locator(".strip.moved")).to_contain_text(
+            "Taken over by build-2", timeout=BOUND_MS
+        )
+        expect(machines.locator(".strip.silent")).to_have_count(0)
+        expect(row.locator(".st.stale")).to_have_text("Lost")
+    finally:
+        silent.portal.process.send_signal(signal.SIGCONT)
+    expect(at.locator(".jobstate")).to_contain_text("SUCCEEDED", timeout=BOUND_MS)
+
+
+def test_a_server_alone_says_how_to_add_a_machine(shared_portal: Portal, browser: Browser) -> None:
+    def look(page: Page) -> None:
+        page.goto(f"{shared_portal.url}/machines.html")
+        expect(page.get_by_role("heading", name="Only this machine works")).to_be_visible()
+        expect(page.locator(".fleet tbody tr")).to_have_count(1)
+
+    page = window(browser, shared_portal)
+    look(page)
+    expect(page.get_by_role("link", name="How to add a machine")).to_have_attribute(
+        "href", "/docs/many-machines.html#set-it-up"
+    )
+    page.goto(f"{shared_portal.url}/history.html")
+    page.keyboard.press("g")
+    page.keyboard.press("m")
+    expect(page.get_by_role("heading", name="Machines", exact=True)).to_be_visible()
+    usable_by_all(browser, shared_portal, look)

@@ -1,0 +1,63 @@
+"""A run that nobody has: what people say about it meanwhile takes it from nobody."""
+
+import pytest
+
+from tests.machines.story import Fleet
+from tests.trials import whole_only
+
+pytestmark = [pytest.mark.timeout(180), pytest.mark.timed]
+
+
+def test_what_is_decided_for_a_run_that_nobody_has_keeps_it_from_nobody(fleet: Fleet) -> None:
+    door, lost = (
+        fleet.machine("door", "ask", more="work = false\n"),
+        fleet.machine("build-1", "ask"),
+    )
+    door.serve()
+    lost.work()
+    run = fleet.start(job="short")
+    fleet.until(lambda: len(door.items()) == 1)
+    [item] = door.items()
+    session = item["session"]
+    lost.kill()
+    fleet.until(lambda: fleet.state_of("build-1") == "lost")
+    fleet.ask("PATCH", f"/api/v1/sessions/{session}", {"title": "while nobody has it"})
+    door.approve(item["id"])
+    found = fleet.rows("SELECT owner FROM streams WHERE stream = %s", session)
+    assert found == [(None,)]
+    fleet.machine("build-2", "approve-all").work()
+    assert fleet.until_run_is(run, "succeeded", "failed")["state"] == "succeeded"
+    assert fleet.done == ["first", "last"]
+
+
+@whole_only
+def test_a_run_that_a_machine_has_and_knows_nothing_of_is_taken_up_there(fleet: Fleet) -> None:
+    server = fleet.machine("build-1", more="max_tasks = 1\n")
+    server.serve()
+    busy = fleet.start(fleet.folder_of("busy"))
+    fleet.until(lambda: fleet.kinds(busy).count("run.work.started") == 2)
+    run = fleet.start(fleet.folder_of("forgotten"), job="short")
+    # As where the answer to what it wrote was lost on the way.
+    asked = "UPDATE streams SET owner = (SELECT id FROM workers) WHERE stream = %s RETURNING 1"
+    assert fleet.rows(asked, run)
+    fleet.post(f"/api/v1/runs/{busy}/stop", {})
+    assert fleet.until_run_is(run, "succeeded", "failed")["state"] == "succeeded"
+
+
+@whole_only
+def test_a_server_that_lost_a_chat_goes_on_without_it(fleet: Fleet) -> None:
+    server = fleet.machine("build-1")
+    server.serve()
+    asked = {"model": "rehearsal", "cwd": str(fleet.shared)}
+    lost, kept = (str(fleet.post("/api/v1/sessions", asked)["id"]) for _ in range(2))
+    taken = "UPDATE streams SET owner = NULL, epoch = epoch + 1 WHERE stream = %s RETURNING 1"
+    assert fleet.rows(taken, lost)
+    refused = fleet.asked("POST", f"/api/v1/sessions/{lost}/prompts", {"text": "talk"})
+    assert refused.status_code in (409, 503), refused.text
+    fleet.post(f"/api/v1/sessions/{kept}/prompts", {"text": "talk"})
+    fleet.until(lambda: "turn.ended" in fleet.kinds(kept))
+    fleet.until_run_is(lost, "interrupted")
+    fleet.post(f"/api/v1/sessions/{lost}/resume", {})
+    fleet.post(f"/api/v1/sessions/{lost}/prompts", {"text": "talk"})
+    fleet.until(lambda: "turn.ended" in fleet.kinds(lost))
+    assert fleet.state_of("build-1") == "alive"

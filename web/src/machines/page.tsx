@@ -1,0 +1,214 @@
+/** All machines that work on the same database: who lives, who is not heard, and what each has. */
+
+import { useState } from "preact/hooks";
+import type { WaitingRun, WorkerFacts, WorkerList } from "../api/types.gen";
+import { useKeys } from "../keys";
+import { now } from "../live/feed";
+import { watchMachines } from "../live/machines";
+import { useWatched } from "../live/use";
+import { Icon } from "../parts/icon";
+import { counted, fateOfRuns, isSilent, lives, silence } from "../parts/machine-words";
+import { Note } from "../parts/note";
+import { runAddress } from "../start/rows";
+import { duration, fully, visible } from "../words";
+import { happened, progress, shown, summary, whyWaiting } from "./shown";
+import { Table } from "./table";
+
+const DOCS = "/docs/many-machines.html";
+const watch = () => watchMachines(true);
+
+export function MachinesPage() {
+  const { state, loaded, trouble } = useWatched("machines", watch);
+  const known = state.value;
+  return (
+    <div class="page machines" aria-busy={!loaded.value && trouble.value === null}>
+      {trouble.value !== null && (
+        <Note kind="err" title="Could not load the machines.">
+          <p>{visible(trouble.value)}</p>
+        </Note>
+      )}
+      {known === null ? (
+        <>
+          <h1>Machines</h1>
+          {trouble.value === null && (
+            <p class="load">
+              <Icon name="clock" /> Loading the machines…
+            </p>
+          )}
+        </>
+      ) : (
+        <Machines list={known.list} passed={Math.max(0, now.value - known.at)} />
+      )}
+    </div>
+  );
+}
+
+type Props = { list: WorkerList; passed: number };
+
+function Machines({ list, passed }: Props) {
+  const [chosen, choose] = useState<string | null>(null);
+  const rows = shown(list, now.value);
+  const silent = rows.filter(isSilent);
+  const withRuns = rows.filter(({ runs }) => runs.length > 0);
+  const selected =
+    withRuns.find(({ id }) => id === chosen) ?? withRuns.find(isSilent) ?? withRuns[0] ?? null;
+  const news = list.is_shared ? happened(list, now.value) : [];
+  useKeys({ j: () => step(1), k: () => step(-1) });
+  return (
+    <>
+      <div class="row wrap heading">
+        <h1>Machines</h1>
+        <span class="muted">{summary(list)}</span>
+        <span class="grow" />
+        {list.database != null && (
+          <span class="small faint desk">
+            {visible(list.database)}, answers in {list.answered_ms ?? 0} ms
+          </span>
+        )}
+      </div>
+      {silent.map((one) => (
+        <Silence key={one.id} list={list} one={one} passed={passed} />
+      ))}
+      <section class="panel">
+        <Table rows={rows} passed={passed} selected={selected?.id ?? null} onSelect={choose} />
+      </section>
+      {(selected !== null || news.length > 0) && (
+        <div class="two-up">
+          {selected !== null && <Runs list={list} one={selected} passed={passed} />}
+          {news.length > 0 && (
+            <section class="panel">
+              <header>
+                <h2>What happened</h2>
+                <span class="small muted">in the last 24 hours</span>
+              </header>
+              <ul class="lines">
+                {news.map(({ at, who, what }) => (
+                  <li key={`${at} ${who} ${what}`}>
+                    <time class="num" title={fully(at)}>
+                      {fully(at).slice(-8)}
+                    </time>
+                    <span>
+                      <b class="b">{who}</b> {what}
+                    </span>
+                  </li>
+                ))}
+              </ul>
+            </section>
+          )}
+        </div>
+      )}
+      {list.waiting.length > 0 && <Waiting runs={list.waiting} />}
+      {list.items.filter(lives).length === 1 && <Alone isShared={list.is_shared} />}
+    </>
+  );
+}
+
+type Of = Props & { one: WorkerFacts };
+
+/** Nothing failed: no red, and no button. The lease protects. */
+function Silence({ list, one, passed }: Of) {
+  return (
+    <div class="strip silent" role="status">
+      <Icon name="broken" />
+      <span class="grow">
+        <b>{silence(one, passed)}</b> {fateOfRuns(list, one, passed)}. Nothing is lost, and you need
+        not do anything.
+      </span>
+      <a class="small nowrap" href={`${DOCS}#what-happens-when-something-breaks`}>
+        What happens now
+      </a>
+    </div>
+  );
+}
+
+function Runs({ list, one, passed }: Of) {
+  const silent = isSilent(one);
+  return (
+    <section class="panel" aria-live="polite">
+      <header>
+        <h2>Runs of {visible(one.name)}</h2>
+        <span class="small muted">
+          {silent ? fateOfRuns(list, one, passed) : counted(one.runs.length, "run")}
+        </span>
+      </header>
+      <ul class="lines">
+        {one.runs.map((run) => (
+          <li key={run.id}>
+            <span class="num">{duration(now.value - run.started_at)}</span>
+            <span>
+              <RunLink run={run} />
+              <span class="small muted">{progress(run, silent)}</span>
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Waiting({ runs }: { runs: readonly WaitingRun[] }) {
+  return (
+    <section class="panel mt">
+      <header>
+        <h2>Waiting for a machine</h2>
+        <span class="small muted">{runs.length}</span>
+      </header>
+      <ul class="lines">
+        {runs.map((run) => (
+          <li key={run.id}>
+            <span class="num">{duration(now.value - run.started_at)}</span>
+            <span>
+              <RunLink run={run} />
+              <span class="small muted">{whyWaiting(run)}</span>
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** A task that was started by itself is found in History. */
+function RunLink({ run }: { run: WaitingRun }) {
+  const href = run.kind === "run" ? runAddress(run.job, run.id) : `/history.html?text=${run.title}`;
+  return (
+    <a class="quiet b" href={href}>
+      {visible(run.title)}
+    </a>
+  );
+}
+
+function Alone({ isShared }: { isShared: boolean }) {
+  return (
+    <section class="panel empty mt">
+      <Icon name="machine" size="big" />
+      <h2>Only this machine works</h2>
+      {isShared ? (
+        <p>
+          Start a worker on another machine with the same database. It goes on with your runs when
+          this one is lost.
+        </p>
+      ) : (
+        <p>
+          Airboss keeps everything in a folder here. With a PostgreSQL that several machines share,
+          each of them works and shows everything, and runs go on when one is lost.
+        </p>
+      )}
+      <p>
+        <code class="mono">
+          {isShared ? "airboss worker" : "airboss serve --database postgresql://…"}
+        </code>
+      </p>
+      <a class="btn" href={`${DOCS}#set-it-up`}>
+        How to add a machine
+      </a>
+    </section>
+  );
+}
+
+/** Along the runs of machines: the one before, the one behind. */
+function step(way: 1 | -1): void {
+  const buttons = [...document.querySelectorAll<HTMLElement>(".tbl.fleet button")];
+  const place = buttons.indexOf(document.activeElement as HTMLElement);
+  buttons[Math.min(Math.max(place + way, 0), buttons.length - 1)]?.focus();
+}

@@ -1,0 +1,127 @@
+/** The machines, a row each; on a phone, a card each. */
+
+import type { WorkerFacts } from "../api/types.gen";
+import { now } from "../live/feed";
+import { Icon, type IconName } from "../parts/icon";
+import { clockOffset, isOff, isSilent, lives } from "../parts/machine-words";
+import { fully, visible } from "../words";
+import { about, heard, type Look, lookOf } from "./shown";
+
+const ICONS: Record<Look["look"], IconName> = {
+  ok: "tick",
+  stale: "broken",
+  waiting: "clock",
+  canceled: "slashed",
+};
+
+type Props = {
+  rows: readonly WorkerFacts[];
+  passed: number;
+  selected: string | null;
+  onSelect: (id: string) => void;
+};
+
+export function Table({ rows, passed, selected, onSelect }: Props) {
+  return (
+    <table class="tbl fit fleet">
+      <thead>
+        <tr>
+          <th>Machine</th>
+          <th>State</th>
+          <th>Last beat</th>
+          <th>Slots</th>
+          <th>Runs</th>
+          <th>Version</th>
+          <th>Clock</th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((one) => (
+          <Row
+            key={one.id}
+            one={one}
+            passed={passed}
+            isSelected={one.id === selected}
+            onSelect={() => onSelect(one.id)}
+          />
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+type RowProps = { one: WorkerFacts; passed: number; isSelected: boolean; onSelect: () => void };
+
+function Row({ one, passed, isSelected, onSelect }: RowProps) {
+  const { look, word } = lookOf(one);
+  const silent = isSilent(one);
+  const count = one.runs.length;
+  return (
+    <tr class={silent || one.state === "lost" ? "lost" : undefined}>
+      <td>
+        <b class="b">{visible(one.name)}</b>
+        <small class="mono">{about(one)}</small>
+      </td>
+      <td>
+        <span class={`st ${look}`}>
+          <Icon name={ICONS[look]} />
+          {word}
+        </span>
+      </td>
+      <td class={silent ? "num beat old" : "num beat"} title={fully(one.seen_at)}>
+        {heard(one, passed, now.value)}
+      </td>
+      <td>
+        <Slots one={one} />
+      </td>
+      <td class="num">
+        {count === 0 ? (
+          <span class="opt">{lives(one) && one.slots > 0 ? 0 : "–"}</span>
+        ) : (
+          <button
+            type="button"
+            class="btn ghost sm"
+            aria-pressed={isSelected}
+            aria-label={`Show the runs of ${visible(one.name)}: ${count}`}
+            onClick={onSelect}
+          >
+            {count}
+            <span class="phone-only">{count === 1 ? "run" : "runs"}</span>
+          </button>
+        )}
+      </td>
+      <td class="mono small opt">{visible(one.version)}</td>
+      <td class="num small muted opt nowrap">
+        {isOff(one.clock_offset_ms) && (
+          <>
+            <Icon name="warning" size="s" />
+            <span class="vh">The clock is off: </span>{" "}
+          </>
+        )}
+        {lives(one) ? clockOffset(one.clock_offset_ms) : "–"}
+      </td>
+    </tr>
+  );
+}
+
+function Slots({ one }: { one: WorkerFacts }) {
+  if (!lives(one)) return <span class="small faint">–</span>;
+  if (one.slots === 0) return <span class="small faint">does no work</span>;
+  const words = `${one.slots_used} of ${one.slots}`;
+  const width = Math.min(100, Math.round((one.slots_used / one.slots) * 100));
+  return (
+    <span class="slots">
+      <svg
+        class="meter"
+        role="img"
+        aria-label={`${words} slots`}
+        preserveAspectRatio="none"
+        viewBox="0 0 100 6"
+      >
+        <rect class="t" width="100" height="6" />
+        <rect class="v" width={width} height="6" />
+      </svg>
+      <span class="num small">{words}</span>
+    </span>
+  );
+}
