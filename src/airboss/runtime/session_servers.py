@@ -13,7 +13,7 @@ class RunningServers(McpServers):
     """What is known of them, and what is said to the runtime about them."""
 
     def __init__(self, asked: SessionRequest, say: Say) -> None:
-        super().__init__(asked.id, asked.servers, asked.redactor, asked.hear)
+        super().__init__(asked.id, asked.servers, asked.redactor, asked.hear, asked.server_wait)
         self._tools = asked.setup.tools
         self._say = say
         self._narrowing = asyncio.Lock()
