@@ -120,10 +120,7 @@ class RuntimeSession(SessionOnProcess):
         except RuntimeRefused as error:
             raise gone(error, asked.id) from error
         if self.servers:
-            # Nobody waits for it: the runtime starts them when it is asked for their list. Where
-            # the session is an agent it does not: it has to be told to read them anew.
-            servers = self._sdk.rpc.mcp
-            self._process.begin(servers.reload() if asked.setup.agent else servers.list())
+            self._process.begin(self.servers.start(self._sdk.rpc))  # nobody waits for it
 
     def go_on(self, pending: CutOffRequests, is_told: Callable[[str], bool] | None = None) -> None:
         """The turn that was cut off goes on: what it asked for is asked again now. Calls of tools
