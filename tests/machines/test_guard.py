@@ -97,15 +97,25 @@ def test_a_worker_that_says_goodbye_is_told_of_by_nobody(tmp_path: Path) -> None
 
 
 def test_silence_ends_agents_and_good_beats_keep_them(tmp_path: Path) -> None:
-    with agents() as ours, guarded(tmp_path, silence=1.5) as guard:
-        end = time.monotonic() + 3
+    with agents() as ours, guarded(tmp_path, silence=3) as guard:
+        end = time.monotonic() + 4
         while time.monotonic() < end:
             guard.feed(awake_and_asleep())
             time.sleep(0.1)
-        assert all(_lives(process) for process in ours), "fed for twice the time"
+        assert all(_lives(process) for process in ours), "fed for longer than that"
         until_gone(ours)
         assert guard.process.poll() is None
         assert not (tmp_path / "told").exists(), "the worker may only be stopped"
+
+
+def test_a_guard_that_was_held_up_hears_first_what_was_said_meanwhile(tmp_path: Path) -> None:
+    """By its own clock the silence is over when it looks, and a good beat lies there unread."""
+    said = tmp_path / "said"
+    said.write_text(f"{awake_and_asleep() + 60:.3f}\nbye\n")
+    with agents() as ours, said.open("rb") as heard:
+        words = [sys.executable, "-c", "from airboss.machines.guard import main; main()"]
+        subprocess.run([*words, MARK, str(tmp_path), "0", "5"], stdin=heard, check=True)
+        assert all(_lives(process) for process in ours)
 
 
 def test_a_beat_counts_from_when_it_was_sent(tmp_path: Path) -> None:
