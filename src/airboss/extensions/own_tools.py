@@ -33,8 +33,8 @@ _NAME: Final = re.compile(NAME_PATTERN)
 _LOG_SHOWN: Final = 2_000
 _NONE: Final = "There are no extensions here. Make one with the operation `scaffold`."
 
-# Every session pays for their words, in its opening and in each turn: with twice as many the runtime
-# took some tenths of a millisecond more of a session. What they say no more is in the guide.
+# Every session pays for their words, in its opening and in each turn: with twice as many the
+# runtime took some tenths of a millisecond more of a session. What they say no more is in the guide.
 _MANAGE: Final = ToolOffer(
     name=EXTENSIONS_MANAGE,
     description=(
