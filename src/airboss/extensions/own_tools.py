@@ -34,7 +34,7 @@ _LOG_SHOWN: Final = 2_000
 _NONE: Final = "There are no extensions here. Make one with the operation `scaffold`."
 
 # Every session pays for their words, in its opening and in each turn: with twice as many the
-# runtime took some tenths of a millisecond more of a session. What they say no more is in the guide.
+# runtime took some tenths of a millisecond more of a session. The guide has the rest.
 _MANAGE: Final = ToolOffer(
     name=EXTENSIONS_MANAGE,
     description=(
