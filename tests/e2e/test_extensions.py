@@ -179,13 +179,17 @@ def test_one_that_came_after_its_session_is_loaded_from_the_page(
     asking = {"model": "rehearsal", "cwd": str(folder)}
     session = asked(portal, "POST", "/api/v1/sessions", asking).json()["id"]
     made = {"cwd": str(folder), "name": "late"}
-    place = asked(portal, "POST", "/api/v1/extensions", made).json()
-    trust = {"path": place["path"], "digest": place["digest"]}
-    assert asked(portal, "POST", "/api/v1/trust", trust).is_success
+    assert asked(portal, "POST", "/api/v1/extensions", made).is_success
     signed_in(page, portal).goto(f"{portal.url}/index.html?session={session}")
     page.get_by_role("tab", name="Session").locator("visible=true").first.click()
     part = page.get_by_role("region", name="Extensions")
     row = part.get_by_role("listitem").filter(has_text="late")
+    row.get_by_role("link", name="Review late").click()
+    page.get_by_role("button", name="Review late").click()
+    page.get_by_role("dialog").get_by_role("button", name="Trust").click()
+    expect(row).to_contain_text("Trusted")
+    page.go_back()
+    page.get_by_role("tab", name="Session").locator("visible=true").first.click()
     expect(row).to_contain_text("not loaded yet")
     part.get_by_role("button", name="Reload").click()
     expect(row).to_contain_text("running")

@@ -197,7 +197,7 @@ def test_it_joins_with_what_it_offers(peer: Peer) -> None:
         "errorOccurred": None,
     }
     assert joined["events"] == ["session.idle"]
-    assert joined["kit"] == "1.0.0"
+    assert joined["kit"] == "1.1.0"
 
 
 def test_calls_are_answered(peer: Peer) -> None:
@@ -282,7 +282,11 @@ def test_what_ends_it_is_said_and_the_exit_code_says_so(own: Peer) -> None:
 def test_results_are_replaced_and_the_strongest_word_counts(peer: Peer) -> None:
     result = {"textResultForLlm": "done", "resultType": "success", "toolTelemetry": None}
     assert peer.hook("postToolUse", toolName="x", toolArgs={}, toolResult=result) == {
-        "modifiedResult": {"textResultForLlm": "DONE", "resultType": "success"}
+        "modifiedResult": {
+            "textResultForLlm": "DONE",
+            "resultType": "success",
+            "binaryResultsForLlm": [],
+        }
     }
     assert peer.hook("errorOccurred", error="bad", errorContext="system", recoverable=True) == {
         "errorHandling": "abort",

@@ -4,12 +4,12 @@ import asyncio
 import gc
 import re
 import sys
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from pathlib import Path
 
 import pytest
 
-from airboss.extension import Allow, Change, Context, Deny, Event, Result
+from airboss.extension import Allow, Change, Context, Deny, Event, Image, Result
 from airboss.extension.testing import Loaded, SaidText, SentPrompt, load
 
 CODE = '''
@@ -55,6 +55,11 @@ def odd() -> object:
 def nothing_more() -> str:
     """Takes from what is empty."""
     return next(iter([]))
+
+@tool
+def show(times: int) -> Result:
+    """Shows a dot."""
+    return Result("a dot", images=[Image(b"GIF89a" + b"x" * 300_000)] * times)
 
 @tool
 def leave() -> str:
@@ -191,6 +196,44 @@ def test_a_tool_with_its_own_schema_has_its_names_checked(extension: Loaded) -> 
 )
 def test_what_goes_wrong_in_a_tool_is_a_failure(extension: Loaded, tool: str, text: str) -> None:
     assert extension.call(tool) == Result(text, "failure")
+
+
+def test_a_result_may_have_images(extension: Loaded) -> None:
+    shown = extension.call("show", {"times": 2})
+    assert [one.mime_type for one in shown.images] == ["image/gif", "image/gif"]
+    too_many = extension.call("show", {"times": 8})
+    assert (too_many.type, too_many.images) == ("failure", ())
+    assert (
+        too_many.text == "show: its images have 3,200,064 bytes as base64; 3,145,728 are the most."
+    )
+
+
+@pytest.mark.parametrize(
+    ("data", "kind"),
+    [
+        (b"\x89PNG\r\n\x1a\n rest", "image/png"),
+        (b"\xff\xd8\xff\xe0", "image/jpeg"),
+        (b"RIFF\x0a\n\n\nWEBPVP8 ", "image/webp"),
+    ],
+)
+def test_what_kind_an_image_is_can_be_seen(data: bytes, kind: str) -> None:
+    assert Image(data).mime_type == kind
+    assert Image(data, "image/x-own").mime_type == "image/x-own"
+
+
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        (lambda: Image(b"<svg>"), "give mime_type="),
+        (lambda: Image(b"x", "text/html"), "and not 'text/html'"),
+        (lambda: Image("a.png"), "and not str"),  # type: ignore[arg-type]
+        (lambda: Result("x", "failure", [Image(b"x", "image/png")]), "only a success has images"),
+        (lambda: Result("x", images=Image(b"x", "image/png")), "a list of Image"),  # type: ignore[arg-type]
+    ],
+)
+def test_what_is_no_image_is_refused(make: Callable[[], object], reason: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=reason):
+        make()
 
 
 def test_each_hook_sees_what_the_one_before_has_changed(extension: Loaded) -> None:

@@ -14,7 +14,8 @@ import psutil
 
 from airboss.extension_settings import ExtensionSettings
 from airboss.extensions.extension import HostedExtension
-from airboss.extensions.host import ExtensionHost, SeenExtension
+from airboss.extensions.host import ExtensionHost
+from airboss.extensions.seen import SeenExtension
 from airboss.model.events import Event
 from airboss.model.ids import SessionId
 from airboss.model.inbox import InboxView

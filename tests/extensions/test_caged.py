@@ -34,11 +34,13 @@ def {name}() -> str:
     return f"sees outside: {{outside}}, writes: {{written}}, {{beside.WORD}}"
 """
 LOOK_MJS = """
-import {{ joinSession }} from "@github/copilot-sdk/extension";
+import {{ defineTool }} from "@github/copilot-sdk";
 import {{ existsSync }} from "node:fs";
+import {{ createRequire }} from "node:module";
+const {{ joinSession }} = createRequire(import.meta.url)("@github/copilot-sdk/extension");
 await joinSession({{
-  tools: [{{ name: "{name}", description: "x", handler: async () =>
-    `sees outside: ${{existsSync("{secret}")}}` }}],
+  tools: [defineTool("{name}", {{ description: "x", handler: async () =>
+    `sees outside: ${{existsSync("{secret}")}}` }})],
 }});
 """
 SCRIPT = """

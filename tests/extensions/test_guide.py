@@ -4,6 +4,7 @@ to hooks, events and handlers."""
 import asyncio
 import json
 import os
+from base64 import b64encode
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from airboss.harness.setup import Said
 from airboss.model.events import PromptAccepted, ToolEnded
 from airboss.model.extension_events import ExtensionHooked, ExtensionSaid
 from airboss.session_keys import SessionKeys
+from tests.contract.test_v1_images import png
 from tests.extensions.hosted import Hosted, results_in, until
 from tests.service.house import ME
 
@@ -266,3 +268,36 @@ async def test_how_to_go_on_after_an_error_is_handed_to_the_runtime(
     }
     told = {"error": "x", "errorContext": "model_call", "recoverable": True}
     assert await hosted.host(session).answer_hook("errorOccurred", told) == output
+
+
+async def test_images_reach_the_model_and_a_hook_may_take_their_place(hosted: Hosted) -> None:
+    old, new = png(), png(9)
+    (hosted.notes / "old.png").write_bytes(old)
+    (hosted.notes / "new.png").write_bytes(new)
+    await hosted.add(
+        "camera",
+        """
+        @tool
+        def look() -> Result:
+            "Looks."
+            return Result("a dot", images=[Image((HERE / "old.png").read_bytes())])
+        @hook.post_tool_use(tools=["look"])
+        def seen(use):
+            [image] = use.result.images
+            note("seen", f"{image.mime_type} {len(image.data)}")
+            if (HERE / "retouch").exists():
+                return Result("another", images=[Image((HERE / "new.png").read_bytes())])
+            return Result("none") if (HERE / "hide").exists() else None
+        """,
+    )
+    session = await hosted.open()
+    was, now = (f"data:image/png;base64,{b64encode(one).decode()}" for one in (old, new))
+    assert was in str(await hosted.ask(session, "call look {}"))
+    assert hosted.noted("seen") == [f"image/png {len(old)}"]
+    for mark, shown in (("hide", False), ("retouch", True)):
+        fresh = await hosted.open()
+        (hosted.notes / mark).touch()
+        asked = str(await hosted.ask(fresh, "call look {}"))
+        assert (was in asked, now in asked) == (False, shown)
+        await hosted.house.sessions.close(fresh, ME)
+    await hosted.house.sessions.close(session, ME)

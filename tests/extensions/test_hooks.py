@@ -1,16 +1,29 @@
 """Every hook and every output of the authoring guide has its effect, in both languages."""
 
 import json
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from airboss.harness.setup import Said
 from airboss.model.events import PermissionDecided, SessionError, ToolEnded, TurnEnded
 from airboss.model.extension_events import ExtensionHooked, ExtensionSaid
 from airboss.model.gate_events import ToolVetoed
+from airboss.session_keys import SessionKeys
 from tests.extensions.hosted import Hosted, results_in
 from tests.service.house import ME
 
+# A program that a session's keys name.
+FIRST = """
+import json, sys
+given = json.load(sys.stdin)["toolArgs"]
+if "refuse" in given["command"]:
+    print(json.dumps({"decision": "block", "reason": "not this"}))
+else:
+    print(json.dumps({"modifiedArgs": {**given, "command": "echo changed"}}))
+"""
 BOTH = pytest.mark.parametrize("name", ["seed-hooks-py", "seed-hooks"])
 
 
@@ -129,6 +142,29 @@ async def test_each_before_hook_sees_what_the_last_one_changed(hosted: Hosted) -
     assert "zero one two" in results_in(request)[-1]
     [ended] = await hosted.said(session, ToolEnded)
     assert ended.extension is None
+
+
+async def test_before_hooks_stand_behind_those_of_the_session(
+    hosted: Hosted, tmp_path: Path
+) -> None:
+    """They see what those have changed, and nothing of what those refuse."""
+    program = tmp_path / "first.py"
+    program.write_text(FIRST, "utf-8")
+    first = {"command": [sys.executable, str(program)]}
+    keys = SessionKeys.model_validate({"hooks": {"preToolUse": [first]}})
+    await hosted.add(
+        "second",
+        """
+        @hook.pre_tool_use(tools=["bash"])
+        def check(use):
+            note("second", use.arguments["command"])
+            return None
+        """,
+    )
+    session = await hosted.open(said=(Said(keys, may_widen=True),))
+    assert "changed" in results_in(await hosted.ask(session, shell("fine")))[-1]
+    assert "not this" in results_in(await hosted.ask(session, shell("refuse-this")))[-1]
+    assert hosted.noted("second") == ["echo changed"]
 
 
 async def test_a_before_hook_that_raises_refuses_and_others_that_do_are_passed_over(

@@ -124,6 +124,7 @@ async def test_far_too_much_in_a_call_is_left_out(
         session = await hosted.open()
         assert told in results_in(await hosted.ask(session, f"call {call} {{}}"))[-1]
         await good_works(hosted, session)
+    assert len(hosted.extension(session, name).log.encode()) <= 64 << 10
     await hosted.house.sessions.close(session, ME)
 
 

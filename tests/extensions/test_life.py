@@ -58,6 +58,19 @@ async def test_a_crash_in_a_call_fails_it_with_name_and_reason_and_it_starts_aga
     assert results_in(await hosted.ask(session, 'call echo {"text": "me"}'))[-1] == "me"
 
 
+async def test_a_call_waits_for_one_that_starts_again_and_not_for_ever(
+    hosted: Hosted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("airboss.extensions.extension.RESTART_SECONDS", (3600.0,))
+    monkeypatch.setattr("airboss.extensions.extension._UP_SECONDS", 0.3)
+    await hosted.bring("hostile/crashes-in-a-call")
+    session = await hosted.open()
+    await hosted.ask(session, "call crash {}")
+    said = results_in(await hosted.ask(session, "call still_there {}"))[-1]
+    assert "The extension crashes-in-a-call is not running: It ended with exit code 7" in said
+    assert hosted.extension(session, "crashes-in-a-call").state == "restarting"
+
+
 async def test_one_that_ends_between_its_joining_and_the_naming_starts_again(
     hosted: Hosted, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -43,6 +43,16 @@ def own_processes() -> set[str]:
     return {mark for mark, pids in processes_of_extensions().items() if children & {*pids}}
 
 
+async def with_slow_one(hosted: Hosted) -> tuple[str, ExtensionHost, HostedExtension]:
+    """A session, and its one extension, which takes its time to start and is there now."""
+    await hosted.add("slow", SLOW)
+    session = await hosted.open()
+    host = hosted.host(session)
+    await host.ready()
+    [one] = host.extensions
+    return session, host, one
+
+
 async def being_stopped(one: HostedExtension) -> None:
     while one.state != "stopped":  # noqa: ASYNC110 - the very moment
         await asyncio.sleep(0)
@@ -67,11 +77,7 @@ async def test_whatever_one_says_as_it_joins_nobody_waits_for_it_for_ever(
 
 async def test_a_close_during_a_reload_leaves_no_process(hosted: Hosted) -> None:
     before = own_processes()
-    await hosted.add("slow", SLOW)
-    session = await hosted.open()
-    host = hosted.host(session)
-    await host.ready()
-    [former] = host.extensions
+    session, host, former = await with_slow_one(hosted)
     reloading = asyncio.create_task(host.reload())
     await being_stopped(former)
     await host.stop()
@@ -82,10 +88,9 @@ async def test_a_close_during_a_reload_leaves_no_process(hosted: Hosted) -> None
 
 
 async def test_a_reload_during_the_opening_leaves_one_process_of_each(hosted: Hosted) -> None:
-    await hosted.add("slow", SLOW)
-    session = await hosted.open()
+    session, running, _ = await with_slow_one(hosted)
     before = own_processes()
-    host = ExtensionHost(hosted.host(session).room, hosted.host(session).door)
+    host = ExtensionHost(running.room, running.door)
     host.begin()
     async with asyncio.TaskGroup() as group:
         for _ in range(2):
@@ -100,11 +105,7 @@ async def test_a_reload_during_the_opening_leaves_one_process_of_each(hosted: Ho
 
 
 async def test_a_reload_that_nobody_waits_for_any_more_is_finished(hosted: Hosted) -> None:
-    await hosted.add("slow", SLOW)
-    session = await hosted.open()
-    host = hosted.host(session)
-    await host.ready()
-    [former] = host.extensions
+    session, host, former = await with_slow_one(hosted)
     reloading = asyncio.create_task(host.reload())
     await being_stopped(former)
     reloading.cancel()

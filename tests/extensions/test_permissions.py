@@ -154,12 +154,26 @@ async def test_the_sdks_permission_handler_is_never_asked(hosted: Hosted) -> Non
     assert [one.by for one in await hosted.said(session, PermissionDecided)] == ["nobody"]
 
 
-async def test_a_guard_in_javascript_that_throws_refuses_and_says_so(hosted: Hosted) -> None:
-    await hosted.add(
-        "throws",
-        """
+IMPORTED = """
         import { joinSession } from "@github/copilot-sdk/extension";
         import * as rest from "@github/copilot-sdk";
+"""
+REQUIRED = """
+        import { createRequire } from "node:module";
+        const require = createRequire(import.meta.url);
+        const { joinSession } = require("@github/copilot-sdk/extension");
+        const rest = require("@github/copilot-sdk");
+"""
+
+
+@pytest.mark.parametrize("lines", [IMPORTED, REQUIRED], ids=["imports", "requires"])
+async def test_a_guard_in_javascript_that_throws_refuses_and_says_so(
+    hosted: Hosted, lines: str
+) -> None:
+    await hosted.add(
+        "throws",
+        lines
+        + """
         await joinSession({
           hooks: {
             onPreToolUse({ toolArgs, cwd }) {

@@ -9,6 +9,7 @@ from airboss.extension.answers import (
     Change,
     Context,
     Deny,
+    Image,
     Notify,
     Result,
 )
@@ -27,7 +28,7 @@ from airboss.extension.place import HostError
 from airboss.extension.session import Event, Session, session
 
 # Of the kit alone, by semantic versioning: tests/extension/test_surface.py holds its surface still.
-__version__ = "1.0.0"
+__version__ = "1.1.0"
 
 __all__ = [
     "Allow",
@@ -39,6 +40,7 @@ __all__ = [
     "ErrorOccurred",
     "Event",
     "HostError",
+    "Image",
     "Notify",
     "PromptSubmitted",
     "Result",

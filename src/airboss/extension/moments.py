@@ -1,12 +1,14 @@
 """What a hook is told: one frozen object for each moment of a session's life."""
 
+import base64
+import contextlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from airboss.extension.answers import Result, ResultType
+from airboss.extension.answers import Image, Result, ResultType
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +128,17 @@ def _result(given: Any) -> Result:
     fields = cast("dict[str, Any]", given)
     known = {"failure": "failure", "rejected": "rejected", "denied": "denied"}
     kind = cast("ResultType", known.get(fields.get("resultType", ""), "success"))
-    return Result(str(fields.get("textResultForLlm", "")), kind)
+    images = _images(fields.get("binaryResultsForLlm")) if kind == "success" else ()
+    return Result(str(fields.get("textResultForLlm", "")), kind, images)
+
+
+def _images(given: Any) -> tuple[Image, ...]:
+    """Those among what was added; what is no image is left out."""
+    found: list[Image] = []
+    for one in cast("list[Any]", given) if isinstance(given, list) else ():
+        with contextlib.suppress(LookupError, TypeError, ValueError):
+            found.append(Image(base64.b64decode(one["data"], validate=True), one["mimeType"]))
+    return tuple(found)
 
 
 MOMENTS: dict[str, Callable[[dict[str, Any], Mapping[str, Any]], Moment]] = {

@@ -4,6 +4,7 @@ It knows the functions and what goes in and out of them, and nothing of how the 
 """
 
 import asyncio
+import base64
 import contextvars
 import inspect
 import json
@@ -24,6 +25,7 @@ from airboss.extension.answers import (
     Context,
     Deny,
     Handling,
+    Image,
     Notify,
     Result,
 )
@@ -33,8 +35,11 @@ from airboss.extension.place import KitPlace
 from airboss.extension.registry import Listener, OfferedTool
 
 MOST_RESULT = 1 << 20
+# As base64.
+MOST_IMAGES = 3 << 20
 # Signs that JSON spells out are six times as long there; a message has 4 MiB.
 _MOST_AS_JSON = (4 << 20) - (64 << 10)
+_IMAGES = "binaryResultsForLlm"
 _THREADS = 32
 _ANSWERED = object()
 # The first that somebody says counts before the others.
@@ -180,11 +185,15 @@ def _result(said: Any) -> Result:
 
 
 def _bounded(tool: str, result: Result) -> Result:
+    images = sum(4 * -(-len(one.data) // 3) for one in result.images)
+    if images > MOST_IMAGES:
+        said = f"{tool}: its images have {images:,} bytes as base64; {MOST_IMAGES:,} are the most."
+        return Result(said, "failure")
     text = result.text
     size, most = len(text.encode("utf-8", "replace")), MOST_RESULT
     if size <= MOST_RESULT:
         spelled_out = json.dumps(text, ensure_ascii=False)
-        size, most = len(spelled_out.encode("utf-8", "replace")), _MOST_AS_JSON
+        size, most = len(spelled_out.encode("utf-8", "replace")), _MOST_AS_JSON - images
     if size <= most:
         return result
     return Result(f"{tool}: its result has {size:,} bytes; {most:,} are the most.", "failure")
@@ -235,7 +244,8 @@ def output_of(answers: Sequence[Answer]) -> dict[str, Any]:
             case Change(arguments=arguments):
                 output["modifiedArgs"] = dict(arguments or {})
             case Result():
-                output["modifiedResult"] = wire_result(one)
+                # In place of a result that has images, it has only its own.
+                output["modifiedResult"] = {_IMAGES: [], **wire_result(one)}
             case _:
                 pass
     for decision, kind in (("deny", Deny), ("ask", Ask), ("allow", Allow)):
@@ -262,7 +272,13 @@ def text_output_of(kind: str, answers: Sequence[Answer]) -> dict[str, Any]:
 
 
 def wire_result(result: Result) -> dict[str, Any]:
-    return {"textResultForLlm": result.text, "resultType": result.type}
+    said: dict[str, Any] = {"textResultForLlm": result.text, "resultType": result.type}
+    return {**said, _IMAGES: [_wire_image(one) for one in result.images]} if result.images else said
+
+
+def _wire_image(image: Image) -> dict[str, Any]:
+    data = base64.b64encode(image.data).decode("ascii")
+    return {"type": "image", "mimeType": image.mime_type, "data": data}
 
 
 def message_of(error: BaseException) -> str:

@@ -13,6 +13,7 @@ from airboss.extensions.launch import (
     BOOTSTRAP,
     NO_NODE,
     OUR_SDK,
+    REQUIRED,
     SDK,
     SDK_PATH,
     CannotLaunch,
@@ -56,10 +57,11 @@ def _javascript(
     package = sdk_package(cli)
     begin = _hand_in(place, package / BOOTSTRAP.parent, f"sdk-{_of(package)}/{BOOTSTRAP.parent}")
     sdk = _hand_in(place, package / SDK, f"sdk-{_of(package)}/{SDK}")
-    ours = {"COPILOT_SDK_PATH": str(_our_sdk_in(place)), SDK_PATH: str(sdk)}
+    our_sdk = _our_sdk_in(place)
+    ours = {"COPILOT_SDK_PATH": str(our_sdk), SDK_PATH: str(sdk)}
     environ = {**more, **ours, "EXTENSION_PATH": str(program)}
-    words = ("/bin/sh", "-c", _UNDER_PARENT, "sh", node, str(begin / BOOTSTRAP.name))
-    return Launch(words, environ, cwd)
+    words = (node, "--require", str(our_sdk / REQUIRED), str(begin / BOOTSTRAP.name))
+    return Launch(("/bin/sh", "-c", _UNDER_PARENT, "sh", *words), environ, cwd)
 
 
 def _kit_in(place: Place) -> Path:
@@ -72,7 +74,7 @@ def _kit_in(place: Place) -> Path:
 
 
 def _our_sdk_in(place: Place) -> Path:
-    return _hand_in(place, OUR_SDK, f"our-sdk-{_mark_of(OUR_SDK, '*.js')}")
+    return _hand_in(place, OUR_SDK, f"our-sdk-{_mark_of(OUR_SDK, '*js')}")
 
 
 def _mark_of(folder: Path, names: str) -> str:

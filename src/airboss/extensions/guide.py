@@ -32,7 +32,8 @@ A whole extension in Python (standard library and its own folder only):
 
 - Parameters may be str, int, float, bool, Literal["a", "b"], list[T], dict[str, T], T | None,
   Annotated[T, "text"]. A bare list or dict is refused.
-- A tool returns text, anything that JSON can say, or Result(text, type="failure").
+- A tool returns text, anything that JSON can say, or Result(text, type="failure"). To look at
+  images: Result(text, images=[Image(data)]), with the bytes of a PNG, JPEG, GIF or WebP.
 - Hooks: user_prompt_submitted, pre_tool_use, post_tool_use, post_tool_use_failure, session_start,
   session_end, error_occurred. They return nothing, or Deny, Ask, Allow, Change, Context, Result.
 - print goes to the extension's log. Names of tools: letters, digits, _ and -, used by nobody else.

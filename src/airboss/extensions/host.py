@@ -6,7 +6,7 @@ Nothing of this costs a session that has none: two folders are looked for, in a 
 import asyncio
 import contextlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from airboss.background import Background
@@ -15,14 +15,15 @@ from airboss.extensions.caged_launch import caged_launch_of
 from airboss.extensions.calls import event_of
 from airboss.extensions.child import Child, Launch
 from airboss.extensions.child_requests import ChildRequests
-from airboss.extensions.extension import JOIN_SECONDS, HostedExtension, State
+from airboss.extensions.extension import JOIN_SECONDS, HostedExtension
 from airboss.extensions.hooks import ExtensionHooks
 from airboss.extensions.joined import EVENT_KINDS, BroughtTool
 from airboss.extensions.launch import launch_of
 from airboss.extensions.names import GivenNames
 from airboss.extensions.own_tools import OwnTools
 from airboss.extensions.room import ExtensionRoom
-from airboss.extensions.shelf import ExtensionFile, ShelfState
+from airboss.extensions.seen import SeenExtension, seen_of, with_what_came
+from airboss.extensions.shelf import ExtensionFile
 from airboss.harness.extension_door import ExtensionDoor
 from airboss.harness.gate import Change, GateRefusal
 from airboss.harness.plans import EXIT_PLAN_MODE
@@ -41,21 +42,7 @@ _MAY_HAVE: Final = (
 _ASKING: Final = (ASK_USER, EXIT_PLAN_MODE)
 # The session's own opening may take most of it.
 _SETTLED_SECONDS: Final = 45.0
-_NOT_LOADED: Final = "It starts with the next reload, or in the next session."
 _REPLACED: Final = "is not there any more: the extension was reloaded or has ended"
-
-
-@dataclass(frozen=True)
-class SeenExtension:
-    """One extension as people see it in a session."""
-
-    file: ExtensionFile
-    state: State | ShelfState
-    reason: str
-    tools: tuple[str, ...] = ()
-    hooks: tuple[str, ...] = ()
-    words: str = ""
-    log: str = ""
 
 
 @dataclass
@@ -333,34 +320,11 @@ class ExtensionHost:
 
     async def look(self) -> Sequence[SeenExtension]:
         """As `shown`, with what came, or was trusted, since they were loaded."""
-        live = {one.file.path for one in self.extensions}
-        now = [file for file in await self.room.shelf.found(self.door.cwd) if file.path not in live]
-        waiting = [
-            replace(file, reason=_NOT_LOADED) if file.state == "ready" else file for file in now
-        ]
-        return self.shown([*(file for file in self.files if file.path in live), *waiting])
+        found = await self.room.shelf.found(self.door.cwd)
+        return with_what_came(self.files, found, self.extensions)
 
-    def shown(self, files: Sequence[ExtensionFile] | None = None) -> Sequence[SeenExtension]:
-        live = {one.file.path: one for one in self.extensions}
-        found: list[SeenExtension] = []
-        for file in self.files if files is None else files:
-            one = live.get(file.path)
-            if one is None:
-                found.append(SeenExtension(file, file.state, file.reason))
-                continue
-            tools = tuple(one.joined.tools) if one.is_there else ()
-            found.append(
-                SeenExtension(
-                    file,
-                    one.state,
-                    one.reason or (file.reason if file.state == "changed" else ""),
-                    tools,
-                    tuple(one.joined.hooks),
-                    one.passing_words,
-                    one.log,
-                )
-            )
-        return found
+    def shown(self) -> Sequence[SeenExtension]:
+        return seen_of(self.files, self.extensions)
 
 
 async def _until_set(events: Iterable[asyncio.Event], seconds: float) -> None:

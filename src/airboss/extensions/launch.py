@@ -17,6 +17,7 @@ BOOTSTRAP: Final = Path("preloads") / "extension_bootstrap.mjs"
 SDK: Final = "copilot-sdk"
 # Stands in front of the pinned one, which it finds by `SDK_PATH`.
 OUR_SDK: Final = Path(__file__).parent / "sdk"
+REQUIRED: Final = "required.cjs"
 SDK_PATH: Final = "AIRBOSS_SDK_PATH"
 NO_NODE: Final = "It needs Node 20 or newer, and there is no `node` on the PATH of the server."
 NO_SDK: Final = (
@@ -64,7 +65,8 @@ def _javascript(program: Path, cwd: Path, environ: dict[str, str], cli: Path | N
         # It ends by itself when this one does.
         "COPILOT_EXTENSION_PARENT_PID": str(os.getpid()),
     }
-    return Launch((node, str(package / BOOTSTRAP)), {**environ, **ours}, cwd)
+    command = (node, "--require", str(OUR_SDK / REQUIRED), str(package / BOOTSTRAP))
+    return Launch(command, {**environ, **ours}, cwd)
 
 
 def sdk_package(cli: Path | None) -> Path:

@@ -8,25 +8,22 @@ import asyncio
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, cast
+from typing import Any, Final, Literal, cast
 
 from airboss.errors import AirbossError
 from airboss.extension_settings import NAME_PATTERN, NAME_RULE
 from airboss.extensions.content import Content, Unusable, read
 from airboss.extensions.differences import content_of, difference_of
-from airboss.extensions.discovery import MAIN_FILES
+from airboss.extensions.discovery import MAIN_FILES, Language
 from airboss.extensions.guide import GUIDE
 from airboss.extensions.room import ExtensionRoom
+from airboss.extensions.seen import SeenExtension
 from airboss.extensions.shelf import ExtensionFile
 from airboss.extensions.skeletons import scaffold, skeleton
 from airboss.harness.extension_door import ExtensionDoor
 from airboss.model.tool_table import EXTENSIONS_MANAGE, EXTENSIONS_RELOAD
 from airboss.runtime.permission import PermissionRequest
 from airboss.runtime.tools import OutsideCall, ToolOffer, ToolRefusal
-
-if TYPE_CHECKING:
-    from airboss.extensions.discovery import Language
-    from airboss.extensions.host import SeenExtension
 
 _OPERATIONS: Final = ("scaffold", "list", "inspect", "guide")
 _NAME: Final = re.compile(NAME_PATTERN)
@@ -72,7 +69,7 @@ class OwnTools:
         door: ExtensionDoor,
         ready: Callable[[], Awaitable[None]],
         reload: Callable[[], Awaitable[None]],
-        shown: "Callable[[], Sequence[SeenExtension]]",
+        shown: Callable[[], Sequence[SeenExtension]],
     ) -> None:
         self._room, self._door = room, door
         self._ready, self._load_again, self._shown = ready, reload, shown
@@ -185,18 +182,18 @@ def _too_long(file: ExtensionFile, left_out: Sequence[str]) -> str:
     )
 
 
-def _listed(shown: "Sequence[SeenExtension]") -> str:
+def _listed(shown: Sequence[SeenExtension]) -> str:
     return "\n".join(_line(one) for one in shown)
 
 
-def _line(one: "SeenExtension") -> str:
+def _line(one: SeenExtension) -> str:
     file = one.file
     tools = f"; tools: {', '.join(one.tools)}" if one.tools else ""
     reason = f" ({one.reason})" if one.reason else ""
     return f"{file.name} ({file.scope}, {file.language}): {one.state}{reason}{tools}"
 
 
-def _inspected(one: "SeenExtension") -> str:
+def _inspected(one: SeenExtension) -> str:
     lines = [_line(one), f"folder: {one.file.path}"]
     lines += [f"hooks: {', '.join(one.hooks)}"] if one.hooks else []
     lines += [f"last words:\n{one.log[-_LOG_SHOWN:]}"] if one.log.strip() else []

@@ -51,7 +51,7 @@ await joinSession({{
   hooks: {{
     // Is asked before each tool runs. Returning nothing lets it go on.
     onPreToolUse: async ({{ toolName, toolArgs }}) => {{
-      if (toolName === "bash" && String(toolArgs?.command).includes("rm -rf /")) {{
+      if (toolName === "bash" && JSON.stringify(toolArgs).includes("rm -rf /")) {{
         return {{
           permissionDecision: "deny",
           permissionDecisionReason: "This would delete everything.",

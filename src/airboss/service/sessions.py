@@ -8,7 +8,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 
 from airboss.errors import AirbossError, Conflict, Invalid, NotFound
-from airboss.extensions.host import SeenExtension
+from airboss.extensions.seen import SeenExtension
 from airboss.harness.agents import must_have_agent, must_serve_agents
 from airboss.harness.cage_guests import check_guests
 from airboss.harness.cage_terms import InCage, Uncaged

@@ -46,6 +46,13 @@ def test_a_new_one_is_written_without_a_server(nowhere: Portal) -> None:
         "language": "javascript",
         "path": f"{nowhere.folder}/copilot/extensions/mine",
     }
+    other = nowhere.run("extension", "new", "other", "--mjs", **home)
+    assert "your editor finds the types of the SDK in node_modules" in other.stderr
+    types = nowhere.work / ".github/extensions/node_modules/@github/copilot-sdk"
+    assert (types / "sdk/extension.d.ts").is_file()
+    no_runtime = {**home, "COPILOT_CLI_PATH": "/nowhere/copilot"}
+    lone = nowhere.run("extension", "new", "lone", "--user", "--mjs", **no_runtime)
+    assert (lone.returncode, "could not be put beside it: " in lone.stderr) == (0, True)
     assert not nowhere.data.exists()
 
 

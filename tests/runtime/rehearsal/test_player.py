@@ -128,6 +128,23 @@ def test_without_a_rule_a_condition_holds(tool: str) -> None:
     assert reply_to(SCRIPT, talk(prompt, 1)).beats == (PlayedText(f"Rehearsed: “{prompt}”"),)
 
 
+@pytest.mark.parametrize(
+    ("said", "calls"),
+    [
+        ('call shop_price {"fruit": "apple"}', (FilledCall("shop_price", {"fruit": "apple"}),)),
+        ("call job-tool", (FilledCall("job-tool", {}),)),
+        ("call me later, please", ()),
+        ("call me {later}", ()),
+        ("call me [1]", ()),
+    ],
+)
+def test_without_a_rule_a_call_that_is_spelled_out_is_made(
+    said: str, calls: tuple[FilledCall, ...]
+) -> None:
+    assert play(None, talk(said)).calls == calls
+    assert play(None, talk(said, replies=1)).calls == ()
+
+
 def test_without_a_rule_a_document_is_prepared() -> None:
     assert reply_to(SCRIPT, talk("Then call job_prepare_document.")).calls == (
         FilledCall("job_prepare_document", {"argument": "/w/rehearsal.md"}),

@@ -9,6 +9,8 @@ import { visible } from "../words";
 
 type Props = {
   session: string;
+  /** In which it works. */
+  folder: string;
   /** Whether it can have any. */
   isOpen: boolean;
   /** Changes with its turns, in which extensions start, fail and are reloaded. */
@@ -33,7 +35,11 @@ const RELOAD_MS = 30_000;
 /** One may crash while nothing else happens. */
 const LOOK_MS = 5_000;
 
-export function ExtensionFacts({ session, isOpen, turns }: Props) {
+/** One that runs has something to say where its folder has changed. */
+const canBeReviewed = ({ state }: LiveExtension): boolean =>
+  state === "untrusted" || state === "changed" || state === "running";
+
+export function ExtensionFacts({ session, folder, isOpen, turns }: Props) {
   const [found, setFound] = useState<readonly LiveExtension[]>([]);
   const [trouble, setTrouble] = useState<string | null>(null);
   const [isBusy, setBusy] = useState(false);
@@ -81,7 +87,7 @@ export function ExtensionFacts({ session, isOpen, turns }: Props) {
       <ul class="servers">
         {found.map((one) => (
           <li key={`${one.scope} ${one.name}`}>
-            <Chip one={one} />
+            <Chip one={one} folder={folder} />
           </li>
         ))}
       </ul>
@@ -89,14 +95,23 @@ export function ExtensionFacts({ session, isOpen, turns }: Props) {
   );
 }
 
-function Chip({ one }: { one: LiveExtension }) {
+function Chip({ one, folder }: { one: LiveExtension; folder: string }) {
+  const settings = `settings.html?${new URLSearchParams({ project: folder })}#extensions`;
   return (
     <>
       <strong>{visible(one.name)}</strong>{" "}
       <span class={LOOKS[one.state] ?? "st"}>{NAMES[one.state] ?? one.state}</span>{" "}
       <span class="small muted">{one.scope === "user" ? "yours" : "of the project"}</span>
       {one.reason !== "" && (
-        <div class={one.state === "failed" ? "server-error" : "muted"}>{visible(one.reason)}</div>
+        <div class={one.state === "failed" ? "server-error" : "muted"}>
+          {visible(one.reason)}
+          {canBeReviewed(one) && (
+            <>
+              {" "}
+              <a href={settings}>Review {visible(one.name)}</a>
+            </>
+          )}
+        </div>
       )}
       {one.tools.length > 0 && <div>{visible(one.tools.join(", "))}</div>}
       {one.words !== "" && <div class="small muted">{visible(one.words)}</div>}

@@ -86,6 +86,7 @@ export function Panel(props: Props) {
             />
             <ExtensionFacts
               session={view.id}
+              folder={view.cwd}
               isOpen={view.state === "idle" || view.state === "working"}
               turns={view.turns}
             />

@@ -27,8 +27,11 @@ type Acts = {
   tell: (trouble: string | null) => void;
 };
 
+/** A session's page leads here with the session's folder. */
+const named = new URLSearchParams(location.search).get("project") ?? "";
+
 export function Extensions() {
-  const [folder, choose] = useState("");
+  const [folder, choose] = useState(named);
   const [adding, add] = useState(false);
   return (
     <section class="panel" id="extensions" aria-labelledby="extensions-title">
@@ -59,7 +62,7 @@ export function Extensions() {
 }
 
 function ChosenFolder({ onChoose }: { onChoose: (folder: string) => void }) {
-  const [typed, type] = useState("");
+  const [typed, type] = useState(named);
   return (
     <form
       class="row wrap"

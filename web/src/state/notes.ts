@@ -70,6 +70,12 @@ type ExtensionEvent = Extract<
   { kind: "extension.said" | "extension.refused" | "extension.ended" }
 >;
 
+/** What becomes of it. The fifth crash is the last, and only a reload starts it then. */
+const afterCrash = (restart_in: number | null | undefined): string =>
+  restart_in == null
+    ? "It does not start again by itself. Mend it, then reload the extensions."
+    : `It starts again in ${restart_in} s.`;
+
 /** One that is started and stopped in order is nothing to tell. */
 function extensionNote(event: ExtensionEvent): Note | null {
   const title = `Extension ${event.name}`;
@@ -78,8 +84,15 @@ function extensionNote(event: ExtensionEvent): Note | null {
       return told(event.level ?? "info", title, event.text);
     case "extension.refused":
       return told("warning", `${title} does not run`, event.reason);
-    default:
-      return event.crashed ? told("warning", `${title} failed`, event.reason) : null;
+    default: {
+      if (!event.crashed) return null;
+      const what = event.restart_in == null ? "failed" : "crashed";
+      return told(
+        "warning",
+        `${title} ${what}`,
+        `${event.reason}\n${afterCrash(event.restart_in)}`,
+      );
+    }
   }
 }
 

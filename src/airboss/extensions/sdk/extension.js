@@ -1,7 +1,6 @@
-// What extensions import from the pinned SDK, which is left as it is. It hides that a hook failed,
-// and then the agent runtime lets a call go on: here such a hook says no, and why it failed is said
-// in the log. Hooks are told the working folder by the name that the guide for extensions has, too.
+// What extensions import from the pinned SDK, which is left as it is; their hooks are guarded.
 import { pathToFileURL } from "node:url";
+import { joinWith } from "./guard.cjs";
 
 const sdk = await import(pathToFileURL(`${process.env.AIRBOSS_SDK_PATH}/extension.js`).href);
 
@@ -14,24 +13,4 @@ export const {
   isWorkflowRunTerminal,
 } = sdk;
 
-const guarded = (hooks, name, hook) => async (input, invocation) => {
-  try {
-    return await hook.call(hooks, { ...input, cwd: input?.workingDirectory }, invocation);
-  } catch (error) {
-    console.error(error);
-    if (name !== "onPreToolUse") return undefined;
-    const reason = `its hook failed: ${error?.message ?? error}`;
-    return { permissionDecision: "deny", permissionDecisionReason: reason };
-  }
-};
-
-const allGuarded = (hooks) =>
-  new Proxy(hooks, {
-    get: (from, name) => {
-      const hook = Reflect.get(from, name);
-      return typeof hook === "function" ? guarded(from, name, hook) : hook;
-    },
-  });
-
-export const joinSession = (config = {}) =>
-  sdk.joinSession(config.hooks ? { ...config, hooks: allGuarded(config.hooks) } : config);
+export const joinSession = joinWith(sdk);

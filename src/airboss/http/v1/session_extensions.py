@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel
 
-from airboss.extensions.host import SeenExtension
+from airboss.extensions.seen import SeenExtension
 from airboss.http.description import refused
 from airboss.http.roles import Router
 from airboss.http.services import UseSessions

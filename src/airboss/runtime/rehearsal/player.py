@@ -1,5 +1,6 @@
 """Which reply is played: from a script and a conversation, nothing else. Pure."""
 
+import json
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from airboss.runtime.rehearsal.script import (
 )
 
 BLANK = re.compile(r"\{(cwd|last)\}")
+CALL = re.compile(r"\s*call ([A-Za-z0-9_-]{1,64})\s*(\{.*\})?\s*", re.DOTALL)
 QUOTED = 80
 
 
@@ -148,7 +150,10 @@ def beginning(text: str) -> str:
 
 
 def rehearsed_calls(talk: RehearsedConversation) -> tuple[FilledCall, ...]:
-    """The happy path of a prompt that names a job tool."""
+    """The happy path of a prompt that names a job tool; or the call that it is, word for word."""
+    if told := CALL.fullmatch(talk.last):
+        arguments = _object_in(told[2] or "{}")
+        return () if arguments is None else (FilledCall(told[1], arguments),)
     calls: list[FilledCall] = []
     if "job_prepare_document" in talk.last:
         document = fill("{cwd}/rehearsal.md", talk)
@@ -156,6 +161,14 @@ def rehearsed_calls(talk: RehearsedConversation) -> tuple[FilledCall, ...]:
     if "job_boolean_true" in talk.last or "job_boolean_false" in talk.last:
         calls.append(FilledCall("job_boolean_true", {"argument": "rehearsed"}))
     return tuple(calls)
+
+
+def _object_in(text: str) -> dict[str, JsonValue] | None:
+    try:
+        found: object = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return cast("dict[str, JsonValue]", found) if isinstance(found, dict) else None
 
 
 def errand(talk: RehearsedConversation) -> Reply | None:
