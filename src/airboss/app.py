@@ -68,7 +68,7 @@ from airboss.service.entry_editor import EntryEditor
 from airboss.service.entry_files import EntryFiles
 from airboss.service.folders import Folders, secret_places
 from airboss.service.history import History
-from airboss.service.in_force import SettingsInForce
+from airboss.service.in_force import SettingsInForce, slot_counts
 from airboss.service.inbox import Inbox
 from airboss.service.left_cages import remove_left_cages
 from airboss.service.live import Live
@@ -213,7 +213,7 @@ async def opened_services(
         budgets = Budgets(log)
         stack.push_async_callback(budgets.close)
         fitting = agents_that_fit(await asyncio.to_thread(free_memory))
-        slots = Slots(settings.max_tasks or fitting)
+        slots = Slots(*slot_counts(settings, fitting))
         inbox = await Inbox.opened(log)
         shelf = await shelf_of(settings, folder, database, environ)
         trust = Trust(shelf.trust, audit, shelf, lambda: log.announce("settings"))

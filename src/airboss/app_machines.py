@@ -36,6 +36,7 @@ from airboss.service.run_release import RunRelease
 from airboss.service.runs import Runs
 from airboss.service.sessions import Sessions
 from airboss.service.shared_runs import SharedRuns
+from airboss.service.shared_slots import SharedSlots
 from airboss.service.takeover import Takeover
 from airboss.service.tasks import TaskRuns
 from airboss.service.verbs import HasOwners
@@ -50,6 +51,7 @@ from airboss.store.living_workers import LivingWorkers
 from airboss.store.ownership import Ownership
 from airboss.store.rule_versions import RuleVersions
 from airboss.store.session_files import SessionFiles
+from airboss.store.slot_rows import SlotRows
 from airboss.store.sqlite_database import SqliteDatabase
 
 # PostgreSQL's driver is not imported for those who have a file.
@@ -125,7 +127,7 @@ def shown_workers(
         return OneWorker(settings, version("airboss"), os.getpid(), runs, slots)
     member = machines.member
     times, notes = member.heart.times, member.heart.notes
-    workers = SharedWorkers(member.worker.id, times, notes, database, log, machines.counts)
+    workers = SharedWorkers(member.worker.id, times, notes, database, log, machines.counts, slots)
     if url:
         stack.push_async_callback(workers.close)
         workers.start()
@@ -158,6 +160,7 @@ class Machines:
     ownership: Ownership | None = None
     drain_seconds: float = 0
     shared: SharedRuns = field(init=False)
+    slots: SharedSlots = field(init=False)
     release: RunRelease = field(init=False)
     moves: RunMoves = field(init=False)
 
@@ -206,6 +209,7 @@ class Machines:
         workers = LivingWorkers(self.database)
         placement = Placement(workers, me, self.roots, folders, self.works)
         self.shared = SharedRuns(claims, placement, log, slots, self.drain_seconds)
+        self.slots = SharedSlots(slots, SlotRows(self.database, worker.id), log)
         return self.shared
 
     async def connect(
@@ -273,6 +277,8 @@ class Machines:
         sessions.machine = recovery.runs.machine = name
         await sessions.remove_half_forks()
         await remove_left_cages(log, folder.path)
+        stack.push_async_callback(self.slots.close)
+        self.slots.start()
         left = LeftWork(log, sessions, tasks, self.shared.claims)
         stack.push_async_callback(left.close)
         self.release = RunRelease(recovery.runs, sessions, self.shared)

@@ -4,10 +4,10 @@ import asyncio
 
 from airboss.model.audit_events import AUDIT
 from airboss.model.inbox_events import INBOX
-from airboss.store.notices import ACCESS, ANSWERS, COMMANDS, WORK
+from airboss.store.notices import ACCESS, ANSWERS, COMMANDS, SLOTS, WORK
 
 # What no list shows.
-UNLISTED = frozenset({INBOX, AUDIT, COMMANDS, ANSWERS, WORK, ACCESS})
+UNLISTED = frozenset({INBOX, AUDIT, COMMANDS, ANSWERS, WORK, ACCESS, SLOTS})
 
 
 class ChangedStreams:

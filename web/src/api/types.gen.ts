@@ -3162,6 +3162,8 @@ export type WorkerList = {
   "items": readonly (WorkerFacts)[];
   "waiting": readonly (WaitingRun)[];
   "is_shared": boolean;
+  "max_tasks_all"?: number | null;
+  "tasks_waiting": number;
   "lease_ms"?: number | null;
   "database"?: string | null;
   "answered_ms"?: number | null;
