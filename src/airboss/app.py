@@ -96,7 +96,7 @@ from airboss.store.bindings import BindingStore
 from airboss.store.deliveries import Deliveries
 from airboss.store.entries import EntryStore
 from airboss.store.folder import DataFolder
-from airboss.store.images import Images
+from airboss.store.images import Images, SharedImages
 from airboss.store.kept_secrets import KeptSecrets
 from airboss.store.places import Places
 from airboss.store.positions import Positions
@@ -240,7 +240,7 @@ async def opened_services(
             loop_detection=settings.loop_detection,
             max_block=settings.max_block_characters,
             auto_switch=settings.auto_switch,
-            images=Images(folder.images),
+            images=Images(folder.images) if shared is None else SharedImages(folder.images, shared),
             places=places,
             session_keys=settings.session,
             environ=environ,

@@ -35,6 +35,7 @@ from airboss.service.run_recovery import RunRecovery
 from airboss.service.run_release import RunRelease
 from airboss.service.runs import Runs
 from airboss.service.sessions import Sessions
+from airboss.service.shared_entry import SharedEntry
 from airboss.service.shared_runs import SharedRuns
 from airboss.service.shared_slots import SharedSlots
 from airboss.service.takeover import Takeover
@@ -47,6 +48,7 @@ from airboss.store.commands import CommandStore
 from airboss.store.database import Database
 from airboss.store.duties import DutyStore
 from airboss.store.folder import DataFolder
+from airboss.store.installed import InstalledStore
 from airboss.store.living_workers import LivingWorkers
 from airboss.store.ownership import Ownership
 from airboss.store.rule_versions import RuleVersions
@@ -273,7 +275,7 @@ class Machines:
     ) -> None:
         """What is free at the start is taken at once, and all else when it becomes so. The engine
         is loaded before it is needed: people wait for what is taken over."""
-        sessions, name = tasks.sessions, self.member.worker.name
+        sessions, name, owner = tasks.sessions, self.member.worker.name, self.member.worker.id
         sessions.machine = recovery.runs.machine = name
         await sessions.remove_half_forks()
         await remove_left_cages(log, folder.path)
@@ -287,6 +289,9 @@ class Machines:
         stack.push_async_callback(self.takeover.close)
         if self.ownership:
             self.ownership.on_taken = self.takeover.drop_soon
+        shared = SharedEntry(recovery.runs.entries, InstalledStore(self.database, owner), log)
+        stack.push_async_callback(shared.close)
+        await shared.start()
         await self.takeover.look()
         await left.end_tasks()
         await inbox.recover(left.others)

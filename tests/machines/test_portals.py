@@ -15,7 +15,7 @@ import pytest
 
 from tests.contract.test_v1_images import png
 from tests.databases import with_tables
-from tests.machines.story import Fleet, Machine
+from tests.machines.story import ENTRY, Fleet, Machine
 from tests.postgres import Postgres
 
 pytestmark = pytest.mark.timeout(180)
@@ -282,9 +282,15 @@ def test_an_image_is_shown_by_every_server(pair: Pair) -> None:
     images = [{"mime": "image/png", "data": base64.b64encode(picture).decode()}]
     asked = {"text": "hello", "images": images}
     name = f"{pair.shows.post(f'/sessions/{session}/prompts', asked)['prompt']}.1.png"
+    asked_before = pair.fleet.rows("SELECT count(*) FROM commands")
     for door in (pair.works, pair.shows):
         assert door.ask("GET", f"/sessions/{session}/images/{name}").content == picture
         assert door.ask("GET", f"/sessions/{session}/images/other.1.png").status_code == 404
+        assert not (door.machine.portal.data / "images" / session).exists()
+    assert pair.fleet.rows("SELECT count(*) FROM commands") == asked_before, "nobody was asked"
+    pair.works.post(f"/sessions/{session}/close")
+    assert pair.works.ask("DELETE", f"/sessions/{session}").is_success
+    assert pair.fleet.rows("SELECT 1 FROM images WHERE stream = %s", session) == []
 
 
 def test_what_is_said_on_one_server_is_found_on_every_one(pair: Pair) -> None:
@@ -332,3 +338,20 @@ def test_a_provider_and_an_account_that_are_added_on_one_server_are_on_the_other
     for path in ("/providers/ours", "/accounts/team"):
         assert pair.works.ask("DELETE", path).is_success
     pair.fleet.until(lambda: "ours" not in shown("providers") and "team" not in shown("accounts"))
+
+
+def test_an_entry_that_is_installed_through_one_server_is_there_on_every_one(fleet: Fleet) -> None:
+    first, second, third = (fleet.machine(f"build-{number}") for number in (1, 2, 3))
+    first.serve()
+    second.serve()
+    here, there = Door(first), Door(second)
+    entry = {**ENTRY, "tasks": {**ENTRY["tasks"], "installed": ENTRY["tasks"]["first"]}}
+    installed = here.post("/entry/install", {"entry": entry})["digest"]
+    fleet.until(lambda: there.get("/entry")["digest"] == installed)
+    assert there.get("/entry")["source"] == "api"
+    asked = {"task": "installed", "cwd": str(fleet.shared)}
+    task = there.post("/task-runs", asked)["id"]
+    assert fleet.until_run_is(task, "succeeded", "failed")["state"] == "succeeded"
+    first.end()
+    third.serve()
+    assert Door(third).get("/entry")["digest"] == installed, "as long as somebody lives who has it"

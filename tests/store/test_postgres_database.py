@@ -197,7 +197,7 @@ async def test_a_newer_schema_is_used_as_long_as_it_works_with_this_version(
     known = latest_schema()
     newer = known + 1
     try:
-        put = f"INSERT INTO airboss.migrations VALUES ({newer}, {known})"
+        put = f"INSERT INTO airboss.migrations VALUES ({newer}, {known})"  # noqa: S608
         postgres.execute(put, name)
         async with opened(postgres.url(name)) as database:
             assert await database.read(streams) == []
@@ -206,7 +206,8 @@ async def test_a_newer_schema_is_used_as_long_as_it_works_with_this_version(
         with pytest.raises(StoreUnavailable, match="written by a newer Airboss"):
             await PostgresDatabase(postgres.url(name)).open()
     finally:
-        postgres.execute(f"DELETE FROM airboss.migrations WHERE number = {newer}", name)
+        gone = f"DELETE FROM airboss.migrations WHERE number = {newer}"  # noqa: S608
+        postgres.execute(gone, name)
 
 
 async def test_a_migration_that_fails_leaves_nothing(postgres: Postgres, name: str) -> None:

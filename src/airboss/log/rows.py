@@ -21,7 +21,7 @@ from airboss.model.events import (
 )
 from airboss.model.views import VIEWS, View
 from airboss.store.dialect import Row, keeps_parts
-from airboss.store.machine_tables import parts
+from airboss.store.machine_tables import images, parts
 from airboss.store.tables import events, open_starts, origins, positions, said, streams, views
 
 # So many rows are read at first from a database that gives all that it is asked for at once.
@@ -55,7 +55,7 @@ def forget(connection: Connection, names: Sequence[str]) -> None:
     """All that is known of these streams, for good."""
     named = [{"of_stream": name} for name in names]
     kept = (events, open_starts, origins, views, positions, streams)
-    for table in (*kept, parts, said) if keeps_parts(connection) else kept:
+    for table in (*kept, parts, said, images) if keeps_parts(connection) else kept:
         connection.execute(delete(table).where(table.c.stream == bindparam("of_stream")), named)
 
 
