@@ -3,6 +3,7 @@
 import pytest
 
 from tests.machines.story import Fleet
+from tests.trials import whole_only
 
 pytestmark = [pytest.mark.timeout(180), pytest.mark.timed]
 
@@ -115,6 +116,7 @@ def test_a_run_goes_where_its_labels_are_and_is_refused_where_they_are_nowhere(
     assert "the labels gpu, mac. There are: build-1 (linux), build-2 (linux, gpu)." in both.stderr
 
 
+@whole_only
 def test_all_machines_together_work_on_so_many_tasks_and_a_lost_ones_place_is_free(
     fleet: Fleet,
 ) -> None:

@@ -36,6 +36,15 @@ class ChangedStreams:
         taken, self._any = self._any, False
         return taken
 
+    def add_of_others(self, name: str | None) -> None:
+        """What another process said; None: nobody knows where."""
+        if self.only_here:
+            return
+        if name is None:
+            self.add_any()
+        else:
+            self.add(name)
+
     def end(self) -> None:
         """The server is stopping: nothing more will be heard here."""
         self.is_over = True

@@ -94,6 +94,11 @@ class EventLog:
     def counts(self) -> dict[str, float]:
         return {**self._flusher.counts, **self._elsewhere.counts}
 
+    @property
+    def silence(self) -> float | None:
+        """For so many seconds a shared database has said nothing; None of one's own file."""
+        return self._database.silence
+
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncGenerator["EventLog"]:
         journal = self._journal
@@ -254,12 +259,7 @@ class EventLog:
     def _changed_elsewhere(self, name: str | None) -> None:
         self.lists_version += name not in UNLISTED
         for listener in self._listeners:
-            if listener.only_here:
-                continue
-            if name is None:
-                listener.add_any()
-            else:
-                listener.add(name)
+            listener.add_of_others(name)
 
     @contextlib.contextmanager
     def changes(

@@ -65,6 +65,7 @@ class PostgresDatabase(Database):
         self._url = url
         self._call_seconds = call_seconds
         self._watchdog = Watchdog()
+        self._heard_at = time.monotonic()
 
     @cached_property
     def _engine(self) -> Engine:
@@ -87,6 +88,10 @@ class PostgresDatabase(Database):
         except BaseException:
             await self.close()
             raise
+
+    @property
+    def silence(self) -> float | None:
+        return time.monotonic() - self._heard_at
 
     def notice_line(self, heard: Heard) -> NoticeLine | None:
         return PostgresNotices(self._url, self._watchdog, heard)
@@ -210,6 +215,7 @@ class PostgresDatabase(Database):
             if said is None:
                 raise
             raise said from error
+        self._heard_at = time.monotonic()
         return result
 
     def _connection_for(self, *, reads: bool) -> Connection:
