@@ -283,6 +283,7 @@ class Machines:
         self.slots.start()
         left = LeftWork(log, sessions, tasks, self.shared.claims)
         stack.push_async_callback(left.close)
+        sessions.on_unresumed = left.release_unresumed
         self.release = RunRelease(recovery.runs, sessions, self.shared)
         parts = (self.shared, log, left, recovery, name, self.release)
         self.takeover = Takeover(*parts)
