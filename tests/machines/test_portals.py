@@ -6,8 +6,10 @@ import json
 import threading
 import time
 from collections.abc import Generator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final
 
 import httpx2
@@ -52,6 +54,15 @@ class Door:
         headers = {"Authorization": f"Bearer {portal.token}"}
         url = f"{portal.url}/api/v1{path}"
         return httpx2.request(method, url, json=asked, headers=headers, timeout=LONG)
+
+    def send(self, session: str, text: str, key: str) -> Json:
+        """A message with a key of the caller's own."""
+        portal = self.machine.portal
+        headers = {"Authorization": f"Bearer {portal.token}", "Idempotency-Key": key}
+        url = f"{portal.url}/api/v1/sessions/{session}/prompts"
+        answer = httpx2.post(url, json={"text": text}, headers=headers, timeout=LONG)
+        assert answer.is_success, answer.text
+        return answer.json()
 
     def get(self, path: str) -> Json:
         answer = self.ask("GET", path)
@@ -291,6 +302,21 @@ def test_an_image_is_shown_by_every_server(pair: Pair) -> None:
     pair.works.post(f"/sessions/{session}/close")
     assert pair.works.ask("DELETE", f"/sessions/{session}").is_success
     assert pair.fleet.rows("SELECT 1 FROM images WHERE stream = %s", session) == []
+
+
+def test_a_message_with_the_same_key_counts_once_through_whatever_server(pair: Pair) -> None:
+    session = pair.session()
+    doors = (pair.shows, pair.works, pair.shows)
+    [first, *others] = [door.send(session, "hello", "a key of mine") for door in doors]
+    assert others == [first, first]
+    with ThreadPoolExecutor(4) as threads:
+        send = partial(pair.works.send, session, "hello", "another key")
+        shows = partial(pair.shows.send, session, "hello", "another key")
+        begun = [threads.submit(one) for one in (send, shows, send, shows)]
+        [second] = {one.result()["prompt"] for one in begun}
+    assert second != first["prompt"]
+    kinds = pair.fleet.kinds(session)
+    assert kinds.count("prompt.accepted") == 2
 
 
 def test_what_is_said_on_one_server_is_found_on_every_one(pair: Pair) -> None:

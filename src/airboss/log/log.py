@@ -235,6 +235,10 @@ class EventLog:
             self._changed(name)
             self._elsewhere.tell_gone(name)
 
+    async def said_from(self, name: str, origin: str) -> Recorded | None:
+        """What came from there, as the store has it."""
+        return await self._database.read(lambda c: rows.said_once(c, name).get(origin))
+
     async def forget_left(self) -> None:
         """What a server that was cut off had begun to forget."""
         await forget_left(self._database)
