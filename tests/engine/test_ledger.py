@@ -66,7 +66,7 @@ def test_what_is_asked_each_second_has_one_connection_and_another_one_after_trou
     try:
         first = line()
         assert line() == first > 0
-        ended = f"SELECT pg_terminate_backend({first}, 10000)"  # noqa: S608
+        ended = f"SELECT pg_terminate_backend({first}, 10000)"
         home.asked(lambda rows: rows.execute(ended), [])
         with pytest.raises(StoreUnavailable):
             line()

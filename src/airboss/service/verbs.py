@@ -53,7 +53,9 @@ class HasOwners(Protocol):
     """A service whose streams may be another process's. None: all are this one's."""
 
     owners: "Owners | None"
-    log: EventLog
+
+    @property
+    def log(self) -> EventLog: ...
 
 
 class Verb:
