@@ -91,6 +91,20 @@ class Append:
     views: Sequence[ViewRow] = ()
 
 
+# In what is known of a connection: of its transaction nothing has to be proven any more.
+_PROVEN: Final = "proven"
+
+
+def is_proven(connection: Connection) -> bool:
+    """Whether this transaction has seen that its worker lives, and keeps it so until its end; or
+    writes nothing. Databases that no other machine writes in do not ask."""
+    return bool(connection.info.get(_PROVEN))
+
+
+def note_proven(connection: Connection, *, proven: bool = True) -> None:
+    connection.info[_PROVEN] = proven
+
+
 def keeps_parts(connection: Connection) -> bool:
     """Whether deltas of open blocks are in `parts`, and not among the events."""
     return bool(connection.get_execution_options().get("keeps_parts"))
