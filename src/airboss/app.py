@@ -68,7 +68,7 @@ from airboss.service.entry_editor import EntryEditor
 from airboss.service.entry_files import EntryFiles
 from airboss.service.folders import Folders, secret_places
 from airboss.service.history import History
-from airboss.service.in_force import SettingsInForce
+from airboss.service.in_force import SettingsInForce, slot_counts
 from airboss.service.inbox import Inbox
 from airboss.service.left_cages import remove_left_cages
 from airboss.service.live import Live
@@ -96,7 +96,7 @@ from airboss.store.bindings import BindingStore
 from airboss.store.deliveries import Deliveries
 from airboss.store.entries import EntryStore
 from airboss.store.folder import DataFolder
-from airboss.store.images import Images
+from airboss.store.images import Images, SharedImages
 from airboss.store.kept_secrets import KeptSecrets
 from airboss.store.places import Places
 from airboss.store.positions import Positions
@@ -212,7 +212,7 @@ async def opened_services(
         budgets = Budgets(log)
         stack.push_async_callback(budgets.close)
         fitting = agents_that_fit(await asyncio.to_thread(free_memory))
-        slots = Slots(settings.max_tasks or fitting)
+        slots = Slots(*slot_counts(settings, fitting))
         inbox = await Inbox.opened(log)
         shelf = await shelf_of(settings, folder, database, environ)
         trust = Trust(shelf.trust, audit, shelf, lambda: log.announce("settings"))
@@ -240,7 +240,7 @@ async def opened_services(
             loop_detection=settings.loop_detection,
             max_block=settings.max_block_characters,
             auto_switch=settings.auto_switch,
-            images=Images(folder.images),
+            images=Images(folder.images) if shared is None else SharedImages(folder.images, shared),
             places=places,
             session_keys=settings.session,
             environ=environ,

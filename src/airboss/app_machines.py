@@ -35,7 +35,9 @@ from airboss.service.run_recovery import RunRecovery
 from airboss.service.run_release import RunRelease
 from airboss.service.runs import Runs
 from airboss.service.sessions import Sessions
+from airboss.service.shared_entry import SharedEntry
 from airboss.service.shared_runs import SharedRuns
+from airboss.service.shared_slots import SharedSlots
 from airboss.service.takeover import Takeover
 from airboss.service.tasks import TaskRuns
 from airboss.service.verbs import HasOwners
@@ -46,10 +48,12 @@ from airboss.store.commands import CommandStore
 from airboss.store.database import Database
 from airboss.store.duties import DutyStore
 from airboss.store.folder import DataFolder
+from airboss.store.installed import InstalledStore
 from airboss.store.living_workers import LivingWorkers
 from airboss.store.ownership import Ownership
 from airboss.store.rule_versions import RuleVersions
 from airboss.store.session_files import SessionFiles
+from airboss.store.slot_rows import SlotRows
 from airboss.store.sqlite_database import SqliteDatabase
 
 # PostgreSQL's driver is not imported for those who have a file.
@@ -122,7 +126,7 @@ def shown_workers(
         return OneWorker(settings, version("airboss"), os.getpid(), runs, slots)
     member = machines.member
     times, notes = member.heart.times, member.heart.notes
-    workers = SharedWorkers(member.worker.id, times, notes, database, log, machines.counts)
+    workers = SharedWorkers(member.worker.id, times, notes, database, log, machines.counts, slots)
     if url:
         stack.push_async_callback(workers.close)
         workers.start()
@@ -155,6 +159,7 @@ class Machines:
     owners: Owners | None = None
     drain_seconds: float = 0
     shared: SharedRuns = field(init=False)
+    slots: SharedSlots = field(init=False)
     release: RunRelease = field(init=False)
     moves: RunMoves = field(init=False)
 
@@ -207,6 +212,7 @@ class Machines:
         workers = LivingWorkers(self.database)
         placement = Placement(workers, me, self.roots, folders, self.works)
         self.shared = SharedRuns(claims, placement, log, slots, self.drain_seconds)
+        self.slots = SharedSlots(slots, SlotRows(self.database, worker.id), log)
         return self.shared
 
     async def connect(
@@ -270,17 +276,23 @@ class Machines:
     ) -> None:
         """What is free at the start is taken at once, and all else when it becomes so. The engine
         is loaded before it is needed: people wait for what is taken over."""
-        sessions, name = tasks.sessions, self.member.worker.name
+        sessions, name, owner = tasks.sessions, self.member.worker.name, self.member.worker.id
         sessions.machine = recovery.runs.machine = name
         await sessions.remove_half_forks()
         await remove_left_cages(log, folder.path)
+        stack.push_async_callback(self.slots.close)
+        self.slots.start()
         left = LeftWork(log, sessions, tasks, self.shared.claims)
         stack.push_async_callback(left.close)
+        sessions.on_unresumed = left.release_unresumed
         self.release = RunRelease(recovery.runs, sessions, self.shared)
         parts = (self.shared, log, left, recovery, name, self.release)
         self.takeover = Takeover(*parts)
         stack.push_async_callback(self.takeover.close)
         self.ownership.on_taken = self.takeover.drop_soon
+        shared = SharedEntry(recovery.runs.entries, InstalledStore(self.database, owner), log)
+        stack.push_async_callback(shared.close)
+        await shared.start()
         await self.takeover.look()
         await left.end_tasks()
         await inbox.recover(left.others)

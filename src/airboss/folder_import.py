@@ -5,12 +5,14 @@ sent in one transaction: an import that was cut off has left nothing, and begins
 """
 
 import asyncio
+import contextlib
 import json
 import platform
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
@@ -18,7 +20,7 @@ from typing import Any, Final
 from airboss.engine.engine_import import SPARED, import_engine
 from airboss.engine.homes import WALK
 from airboss.engine.local_file import FILE as ENGINE_FILE
-from airboss.errors import StoreUnavailable
+from airboss.errors import NotFound, StoreUnavailable
 from airboss.log.appending import SHARED
 from airboss.log.journal import Journal
 from airboss.log.log import EventLog
@@ -31,6 +33,8 @@ from airboss.settings import Settings
 from airboss.shared_database import ENGINE_SCHEMA, SCHEMA, migrate, moves_to_make
 from airboss.store.dialect import SHARED_EPOCH
 from airboss.store.folder import DataFolder
+from airboss.store.images import kind_of
+from airboss.store.machine_tables import images
 from airboss.store.postgres_import import ImportTarget, Progress, importing
 from airboss.store.said_texts import words_of
 from airboss.store.sqlite_database import SqliteDatabase
@@ -76,7 +80,8 @@ def import_folder(folder: DataFolder, url: str, settings: Settings, progress: Pr
         asyncio.run(_bring_up_to_date(copy))
         with SqliteSource.opened(copy.database) as source, importing(url, progress) as target:
             target.take(_SPARED)
-            return _Import(source, target, folder.owner_id(), settings).run(copy.path / ENGINE_FILE)
+            whole = _Import(source, target, folder, settings)
+            return whole.run(copy.path / ENGINE_FILE)
 
 
 def _copied(folder: DataFolder, place: Path) -> DataFolder:
@@ -102,15 +107,20 @@ async def _bring_up_to_date(copy: DataFolder) -> None:
 class _Import:
     source: SqliteSource
     target: ImportTarget
-    # The data folder's id: its machine goes on with what only it has.
-    place: str
+    folder: DataFolder
     settings: Settings
+
+    @cached_property
+    def place(self) -> str:
+        """The data folder's id: its machine goes on with what only it has."""
+        return self.folder.owner_id()
 
     def run(self, engine: Path) -> Imported:
         known = self.source.tables()
         for table in [name for name in metadata.tables if name in known]:
             fill = {"events": self._events, "streams": self._streams, "said": self._said}
             fill.get(table, self._as_it_is)(table)
+        self.target.fill(SCHEMA, "images", [one.name for one in images.columns], self._images())
         open_runs = self._work()
         import_engine(engine, self.target)
         self.target.weigh()
@@ -189,6 +199,17 @@ class _Import:
             for row in self.source.rows(table, columns)
         )
         self._fill(table, [*columns, "words"], rows)
+
+    def _images(self) -> Iterator[Sequence[Any]]:
+        """Of sessions that there are; whatever else lies there is nobody's."""
+        streams = {row[0] for row in self.source.rows("streams", ("stream",))}
+        for file in sorted(self.folder.images.glob("*/*")):
+            session = file.parent.name
+            with contextlib.suppress(NotFound, OSError):
+                kind = kind_of(session, file.name)
+                if session in streams and file.is_file():
+                    at = round(file.stat().st_mtime * 1000)
+                    yield session, file.name, kind, file.read_bytes(), at
 
     def _work(self) -> int:
         """Open runs, and the server that had them: it was stopped."""

@@ -46,6 +46,11 @@ SETTING_FACTS: Final[Mapping[str, SettingFacts]] = {
         *("number", "at_once"),
         option="--max-tasks",
     ),
+    "max_tasks_all": SettingFacts(
+        "Maximum number of job agents running at the same time on all machines of a shared "
+        "database. Empty: as many as the machines have slots.",
+        *("number", "at_once"),
+    ),
     "max_sessions": SettingFacts(
         "Maximum number of open sessions. More are refused.", "number", "at_once"
     ),

@@ -175,6 +175,8 @@ class Settings(_Frozen):
     # So many agents of jobs work at once; each is a conversation that costs money and memory.
     # Without it 16, or as many as fit into the memory that is free at the start.
     max_tasks: int | None = Field(default=None, gt=0)
+    # So many on all machines of a shared database together; without it as many as they have.
+    max_tasks_all: int | None = Field(default=None, gt=0)
     # More open sessions than this are refused: each costs memory in the runtime.
     max_sessions: int = Field(default=200, gt=0)
     # What ended before so many days is deleted; without it nothing is, for nobody asked for that.

@@ -340,3 +340,19 @@ async def test_what_a_task_asked_for_is_the_tasks(tasker: TaskGuest) -> None:
     assert (status, [item["prompt"] for item in told["items"]]) == (200, [prompt])
     await tasker.stop_run(run)
     await tasker.do(session, "close")
+
+
+async def test_a_message_with_the_same_key_is_sent_once(guest: Guest) -> None:
+    session = await guest.start()
+    path, body = f"/api/v1/sessions/{session}/prompts", {"text": "greet"}
+
+    async def send(key: str) -> str:
+        answer = await guest.http.post(path, json=body, headers={"Idempotency-Key": key})
+        assert answer.status_code == 202, answer.text
+        return answer.json()["prompt"]
+
+    async with asyncio.TaskGroup() as group:
+        begun = [group.create_task(send("mine")) for _ in range(3)]
+    first = {one.result() for one in begun}
+    second = {await send("another"), await send("another")}
+    assert (len(first), len(second), first & second) == (1, 1, set())

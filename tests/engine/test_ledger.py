@@ -25,7 +25,9 @@ def home(request: pytest.FixtureRequest, tmp_path: Path) -> Generator[EngineHome
         return
     postgres: Postgres = request.getfixturevalue("postgres")
     name = migrated_engine(postgres)
-    yield SharedSchema(postgres.url(name), "wrk_1", "own_1")
+    schema = SharedSchema(postgres.url(name), "wrk_1", "own_1")
+    yield schema
+    schema.close()
     postgres.drop(name)
 
 
@@ -41,12 +43,37 @@ def test_a_server_without_runs_has_no_file_and_is_made_none(tmp_path: Path) -> N
 
 
 def test_a_database_without_the_engines_tables_knows_nothing(postgres_url: str) -> None:
-    ledger = EngineLedger(SharedSchema(postgres_url, "wrk_1", "own_1"))
+    home = SharedSchema(postgres_url, "wrk_1", "own_1")
+    ledger = EngineLedger(home)
     assert not (ledger.knows("run_1"))
     assert not (ledger.has_open())
     assert not (ledger.has_queued())
     assert ledger.open_elsewhere(["run_1"]) == []
     ledger.forget("run_1")
+    home.close()
+
+
+def test_what_is_asked_each_second_has_one_connection_and_another_one_after_trouble(
+    postgres: Postgres,
+) -> None:
+    name = migrated_engine(postgres)
+    home = SharedSchema(postgres.url(name), "wrk_1", "own_1")
+
+    def line() -> int:
+        asked = "SELECT pg_backend_pid()"
+        return home.asked(lambda rows: rows.execute(asked)[0][0], 0, is_frequent=True)
+
+    try:
+        first = line()
+        assert line() == first > 0
+        ended = f"SELECT pg_terminate_backend({first}, 10000)"
+        home.asked(lambda rows: rows.execute(ended), [])
+        with pytest.raises(StoreUnavailable):
+            line()
+        assert line() not in (0, first)
+    finally:
+        home.close()
+        postgres.drop(name)
 
 
 def test_a_file_that_is_no_database_is_told_in_words(tmp_path: Path) -> None:

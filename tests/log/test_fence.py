@@ -1,13 +1,15 @@
 """Nobody writes who does not hold: a server that counts as lost, or whose stream went to another,
 writes nothing any more, whatever it still believes."""
 
+import json
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import anyio
 import pytest
-from sqlalchemy import update
+from sqlalchemy import select, update
 
 from airboss.errors import Conflict, StoreUnavailable
 from airboss.log.log import EventLog
@@ -15,11 +17,12 @@ from airboss.model.audit_events import AUDIT
 from airboss.model.events import SessionIdle, SessionOpened, SessionReady
 from airboss.model.ids import ItemId, SessionId
 from airboss.model.inbox import InboxView
-from airboss.model.inbox_events import INBOX, InboxArrived, InboxItem, QuestionAsked
+from airboss.model.inbox_events import INBOX, InboxArrived, InboxItem, InboxSettled, QuestionAsked
 from airboss.store.database import Database
 from airboss.store.dialect import Fenced
 from airboss.store.machine_tables import workers
 from airboss.store.ownership import Ownership
+from airboss.store.tables import views
 from tests.databases import NewDatabase, on_postgres
 
 STREAM = "ses_one"
@@ -146,6 +149,43 @@ async def test_everybody_writes_in_shared_streams_and_no_number_is_used_twice(
             assert [one.seq for one in found] == list(range(1, 41))
             kinds = [one.event.kind for one in found]
             assert (kinds.count("session.ready"), kinds.count("session.idle")) == (20, 20)
+
+
+async def test_an_older_server_keeps_what_a_newer_one_wrote_in_the_list_of_all_that_waits(
+    new_database: NewDatabase,
+) -> None:
+    async with servers(new_database, "first") as [server]:
+        inbox = await server.log.writer(INBOX)
+
+        async def arrives(name: str) -> None:
+            asked = QuestionAsked(item=ItemId(name), question="Which?")
+            item = InboxItem(id=asked.item, session=SessionId(STREAM), asked=asked, asked_at=1)
+            await inbox.commit(InboxArrived(item=item))
+
+        async def written() -> dict[str, Any]:
+            body = select(views.c.body).where(views.c.stream == INBOX)
+            return json.loads(await server.database.read(lambda c: c.execute(body).scalar_one()))
+
+        for name in ("itm_1", "itm_2"):
+            await arrives(name)
+        newer = await written()
+        newer["mood"] = "calm"
+        newer["items"][1]["asked"]["colour"] = "red"
+        strange = {"id": "itm_x", "session": STREAM, "asked_at": 1, "asked": {"kind": "new.asked"}}
+        newer["items"].append(strange)
+        put = update(views).where(views.c.stream == INBOX).values(body=json.dumps(newer))
+        await server.database.write(lambda c: c.execute(put) and None)
+        await arrives("itm_3")
+        settled = InboxSettled(item=ItemId("itm_1"), session=SessionId(STREAM), outcome="answered")
+        await inbox.commit(settled)
+        found = await written()
+        assert found["mood"] == "calm"
+        assert [one["id"] for one in found["items"]] == ["itm_2", "itm_x", "itm_3"]
+        assert found["items"][0] == newer["items"][1]
+        assert found["items"][1] == strange
+        view = await server.log.view(INBOX)
+        assert isinstance(view, InboxView)
+        assert [one.id for one in view.items] == ["itm_2", "itm_3"]
 
 
 async def test_the_inbox_of_all_is_folded_from_what_all_said(new_database: NewDatabase) -> None:

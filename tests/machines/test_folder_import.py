@@ -2,8 +2,10 @@
 on there, what was finished is not done again, and all that was said reads the same."""
 
 import asyncio
+import base64
 import hashlib
 import json
+import shutil
 import time
 from pathlib import Path
 from typing import Any
@@ -21,6 +23,7 @@ from airboss.store.postgres_database import PostgresDatabase
 from airboss.store.sqlite_database import SqliteDatabase
 from airboss.store.tables import events, streams
 from tests.contract.job_guest import JobGuest
+from tests.contract.test_v1_images import png
 from tests.databases import running_log
 from tests.fixtures.open_runs.finished import finishes_the_runs
 from tests.fixtures.open_runs.make import OUTCOMES, portal_in, restore
@@ -109,9 +112,11 @@ async def test_what_a_chat_was_saying_when_its_server_was_killed_is_read_on(
     await asyncio.to_thread(portal.start)
     async with JobGuest.of(portal) as guest:
         chat = (await guest.http.post("/api/v1/sessions", json={"model": "rehearsal"})).json()["id"]
-        asked = {"text": "take your time"}
+        image = {"mime": "image/png", "data": base64.b64encode(png()).decode()}
+        asked = {"text": "take your time", "images": [image]}
         answer = await guest.http.post(f"/api/v1/sessions/{chat}/prompts", json=asked)
         assert answer.is_success, answer.text
+        picture = f"/api/v1/sessions/{chat}/images/{answer.json()['prompt']}.1.png"
         await until_it_speaks(guest, chat)
         refused = await asyncio.to_thread(imported, shared_portal(tmp_path, postgres_url), 2)
         assert "is in use by the server with process id" in refused["error"]
@@ -119,6 +124,8 @@ async def test_what_a_chat_was_saying_when_its_server_was_killed_is_read_on(
     portal.extra_environ["AIRBOSS_DATABASE"] = postgres_url
     done = await asyncio.to_thread(imported, portal)
     assert done["rows"]["airboss.parts"] > 0, "it was in the middle of a sentence"
+    assert done["rows"]["airboss.images"] == 1
+    shutil.rmtree(portal.data / "images")
     there = await told_in(PostgresDatabase(postgres_url))
     spoken = "".join(
         json.loads(body)["text"]
@@ -136,6 +143,7 @@ async def test_what_a_chat_was_saying_when_its_server_was_killed_is_read_on(
         async with JobGuest.of(portal) as guest:
             shown = (await guest.http.get(f"/api/v1/sessions/{chat}")).json()
             assert shown["state"] == "interrupted"
+            assert (await guest.http.get(picture)).content == png()
             answer = await guest.http.post(f"/api/v1/sessions/{chat}/resume")
             assert answer.json()["state"] == "idle", answer.text
             found = await guest.http.get("/api/v1/search", params={"text": "take your time"})

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.machines.story import Fleet
+from tests.trials import whole_only
 
 pytestmark = [pytest.mark.timeout(180), pytest.mark.timed]
 
@@ -113,3 +114,27 @@ def test_a_run_goes_where_its_labels_are_and_is_refused_where_they_are_nowhere(
     )
     assert both.returncode != 0
     assert "the labels gpu, mac. There are: build-1 (linux), build-2 (linux, gpu)." in both.stderr
+
+
+@whole_only
+def test_all_machines_together_work_on_so_many_tasks_and_a_lost_ones_place_is_free(
+    fleet: Fleet,
+) -> None:
+    most = "max_tasks_all = 1\n"
+    server = fleet.machine("door", more=f"{most}work = false\n")
+    worker, other = (fleet.machine(name, more=most) for name in ("build-1", "build-2"))
+    server.serve()
+    worker.work()
+    other.work()
+    own = fleet.start(worker.portal.work, job="paced")
+    fleet.until(lambda: (worker.portal.work / "paced.txt").exists())
+    waiting = fleet.start(job="short")
+    full = "a free place: 1 of 1 agents of jobs are at work on all machines"
+    fleet.until(lambda: fleet.view(waiting)["waits_for"] == full)
+    listed = fleet.get("/api/v1/workers")
+    assert (listed["max_tasks_all"], listed["tasks_waiting"]) == (1, 1)
+    said = server.portal.run("workers")
+    assert "1 task waits for a slot: all machines together are full" in said.stderr
+    worker.kill()
+    assert fleet.until_run_is(waiting, "succeeded", "failed")["state"] == "succeeded"
+    assert fleet.view(own)["state"] == "running", "only its own machine has its folder"

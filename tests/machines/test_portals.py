@@ -6,8 +6,10 @@ import json
 import threading
 import time
 from collections.abc import Generator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final
 
 import httpx2
@@ -15,7 +17,7 @@ import pytest
 
 from tests.contract.test_v1_images import png
 from tests.databases import with_tables
-from tests.machines.story import Fleet, Machine
+from tests.machines.story import ENTRY, Fleet, Machine
 from tests.postgres import Postgres
 
 pytestmark = pytest.mark.timeout(180)
@@ -52,6 +54,15 @@ class Door:
         headers = {"Authorization": f"Bearer {portal.token}"}
         url = f"{portal.url}/api/v1{path}"
         return httpx2.request(method, url, json=asked, headers=headers, timeout=LONG)
+
+    def send(self, session: str, text: str, key: str) -> Json:
+        """A message with a key of the caller's own."""
+        portal = self.machine.portal
+        headers = {"Authorization": f"Bearer {portal.token}", "Idempotency-Key": key}
+        url = f"{portal.url}/api/v1/sessions/{session}/prompts"
+        answer = httpx2.post(url, json={"text": text}, headers=headers, timeout=LONG)
+        assert answer.is_success, answer.text
+        return answer.json()
 
     def get(self, path: str) -> Json:
         answer = self.ask("GET", path)
@@ -282,9 +293,30 @@ def test_an_image_is_shown_by_every_server(pair: Pair) -> None:
     images = [{"mime": "image/png", "data": base64.b64encode(picture).decode()}]
     asked = {"text": "hello", "images": images}
     name = f"{pair.shows.post(f'/sessions/{session}/prompts', asked)['prompt']}.1.png"
+    asked_before = pair.fleet.rows("SELECT count(*) FROM commands")
     for door in (pair.works, pair.shows):
         assert door.ask("GET", f"/sessions/{session}/images/{name}").content == picture
         assert door.ask("GET", f"/sessions/{session}/images/other.1.png").status_code == 404
+        assert not (door.machine.portal.data / "images" / session).exists()
+    assert pair.fleet.rows("SELECT count(*) FROM commands") == asked_before, "nobody was asked"
+    pair.works.post(f"/sessions/{session}/close")
+    assert pair.works.ask("DELETE", f"/sessions/{session}").is_success
+    assert pair.fleet.rows("SELECT 1 FROM images WHERE stream = %s", session) == []
+
+
+def test_a_message_with_the_same_key_counts_once_through_whatever_server(pair: Pair) -> None:
+    session = pair.session()
+    doors = (pair.shows, pair.works, pair.shows)
+    [first, *others] = [door.send(session, "hello", "a key of mine") for door in doors]
+    assert others == [first, first]
+    with ThreadPoolExecutor(4) as threads:
+        send = partial(pair.works.send, session, "hello", "another key")
+        shows = partial(pair.shows.send, session, "hello", "another key")
+        begun = [threads.submit(one) for one in (send, shows, send, shows)]
+        [second] = {one.result()["prompt"] for one in begun}
+    assert second != first["prompt"]
+    kinds = pair.fleet.kinds(session)
+    assert kinds.count("prompt.accepted") == 2
 
 
 def test_what_is_said_on_one_server_is_found_on_every_one(pair: Pair) -> None:
@@ -332,3 +364,20 @@ def test_a_provider_and_an_account_that_are_added_on_one_server_are_on_the_other
     for path in ("/providers/ours", "/accounts/team"):
         assert pair.works.ask("DELETE", path).is_success
     pair.fleet.until(lambda: "ours" not in shown("providers") and "team" not in shown("accounts"))
+
+
+def test_an_entry_that_is_installed_through_one_server_is_there_on_every_one(fleet: Fleet) -> None:
+    first, second, third = (fleet.machine(f"build-{number}") for number in (1, 2, 3))
+    first.serve()
+    second.serve()
+    here, there = Door(first), Door(second)
+    entry = {**ENTRY, "tasks": {**ENTRY["tasks"], "installed": ENTRY["tasks"]["first"]}}
+    installed = here.post("/entry/install", {"entry": entry})["digest"]
+    fleet.until(lambda: there.get("/entry")["digest"] == installed)
+    assert there.get("/entry")["source"] == "api"
+    asked = {"task": "installed", "cwd": str(fleet.shared)}
+    task = there.post("/task-runs", asked)["id"]
+    assert fleet.until_run_is(task, "succeeded", "failed")["state"] == "succeeded"
+    first.end()
+    third.serve()
+    assert Door(third).get("/entry")["digest"] == installed, "as long as somebody lives who has it"

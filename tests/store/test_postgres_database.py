@@ -14,6 +14,7 @@ from airboss.errors import SettingsInvalid, StoreAway, StoreUnavailable
 from airboss.patience import be_patient_for, patient_context
 from airboss.store.migrations import Migration, run_migrations
 from airboss.store.postgres_database import PostgresDatabase, status_of
+from airboss.store.postgres_migrations import latest_schema
 from tests.cut_line import CutLine, cut_line_to
 from tests.databases import with_tables
 from tests.postgres import Mode, Postgres
@@ -186,23 +187,27 @@ async def test_servers_that_start_at_once_make_the_tables_once(postgres_url: str
     numbers = text("SELECT number, works_from FROM migrations")
     for database in databases:
         found = await database.read(lambda c: c.execute(numbers).all())
-        assert found == [(14, 14), (15, 14)]
+        assert found == [(number, 14) for number in range(14, latest_schema() + 1)]
         await database.close()
 
 
 async def test_a_newer_schema_is_used_as_long_as_it_works_with_this_version(
     postgres: Postgres, name: str
 ) -> None:
-    put = "INSERT INTO airboss.migrations VALUES (16, {})"
+    known = latest_schema()
+    newer = known + 1
     try:
-        postgres.execute(put.format(15), name)
+        put = f"INSERT INTO airboss.migrations VALUES ({newer}, {known})"  # noqa: S608
+        postgres.execute(put, name)
         async with opened(postgres.url(name)) as database:
             assert await database.read(streams) == []
-        postgres.execute("UPDATE airboss.migrations SET works_from = 16 WHERE number = 16", name)
+        needs_itself = "UPDATE airboss.migrations SET works_from = number WHERE number = "
+        postgres.execute(f"{needs_itself}{newer}", name)
         with pytest.raises(StoreUnavailable, match="written by a newer Airboss"):
             await PostgresDatabase(postgres.url(name)).open()
     finally:
-        postgres.execute("DELETE FROM airboss.migrations WHERE number = 16", name)
+        gone = f"DELETE FROM airboss.migrations WHERE number = {newer}"  # noqa: S608
+        postgres.execute(gone, name)
 
 
 async def test_a_migration_that_fails_leaves_nothing(postgres: Postgres, name: str) -> None:

@@ -159,6 +159,7 @@ class Engine:
             if self._flows:
                 flows, self._flows = self._flows, None
                 await flows.close()
+            await asyncio.to_thread(self._ledger.home.close)
 
     def _gate(self, run: str) -> asyncio.Lock:
         """A run is not stopped while it is being started: it would be on disk after the mark."""

@@ -42,8 +42,15 @@ class EngineHome(Protocol):
         """What DBOS is told of its database."""
         ...
 
-    def asked(self, ask: Callable[[WorkflowRows], T], unknown: T) -> T:
-        """What `ask` answers, in one transaction; `unknown` where nothing was kept yet."""
+    def asked(
+        self, ask: Callable[[WorkflowRows], T], unknown: T, *, is_frequent: bool = False
+    ) -> T:
+        """What `ask` answers, in one transaction; `unknown` where nothing was kept yet. What is
+        asked each second is `frequent`."""
+        ...
+
+    def close(self) -> None:
+        """Behind the last question."""
         ...
 
     def in_words(self, error: BaseException) -> StoreUnavailable | None:

@@ -30,7 +30,11 @@ class EngineLedger:
         if not runs:
             return []
         me = self.home.executor
-        return self.home.asked(lambda rows: dbos_internals.open_elsewhere(rows, runs, me), [])
+
+        def ask(rows: WorkflowRows) -> list[str]:
+            return dbos_internals.open_elsewhere(rows, runs, me)
+
+        return self.home.asked(ask, [], is_frequent=True)
 
     def forget(self, run: str) -> None:
         """All that is kept of a run that has ended."""

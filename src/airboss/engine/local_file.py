@@ -105,7 +105,13 @@ class LocalFile:
         DBOS.migrate(url_of(draft))
         draft.replace(path)
 
-    def asked(self, ask: Callable[[WorkflowRows], T], unknown: T) -> T:
+    def close(self) -> None:
+        """Each question opens the file, and closes it."""
+
+    def asked(
+        self, ask: Callable[[WorkflowRows], T], unknown: T, *, is_frequent: bool = False
+    ) -> T:
+        del is_frequent
         if not self.path.exists():
             return unknown
         try:

@@ -1,7 +1,9 @@
 """The engine's tables in a database that several machines share: the schema `dbos`, beside ours."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+import threading
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
 import psycopg
@@ -56,6 +58,39 @@ def migrate_engine(url: str) -> None:
         raise said or error from error
 
 
+class _KeptLine:
+    """One connection for what is asked again and again, in whatever thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._connection: psycopg.Connection[Any] | None = None
+
+    @contextmanager
+    def opened(self, url: str, options: str) -> "Generator[psycopg.Connection[Any]]":
+        """One transaction; after trouble the next one has a new connection."""
+        with self._lock:
+            connection = self._connection
+            if connection is None or connection.closed:
+                connection = connect(url, options=options, connect_timeout=_SECONDS)
+                self._connection = connection
+            try:
+                with _WATCHDOG.guard(connection), connection.transaction():
+                    yield connection
+            except BaseException:
+                self._let_go()
+                raise
+
+    def close(self) -> None:
+        with self._lock:
+            self._let_go()
+
+    def _let_go(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            with suppress(psycopg.Error):
+                connection.close()
+
+
 @dataclass(frozen=True)
 class SharedSchema:
     """`worker` is this process, `place` the data folder that it has: the same after a restart."""
@@ -63,6 +98,7 @@ class SharedSchema:
     url: str
     worker: str
     place: str
+    _line: _KeptLine = field(default_factory=_KeptLine, compare=False, repr=False)
 
     @property
     def executor(self) -> str:
@@ -98,17 +134,30 @@ class SharedSchema:
     def prepare(self) -> None:
         """DBOS makes its tables itself, one process at a time."""
 
-    def asked(self, ask: Callable[[WorkflowRows], T], unknown: T) -> T:
+    def asked(
+        self, ask: Callable[[WorkflowRows], T], unknown: T, *, is_frequent: bool = False
+    ) -> T:
         try:
             options = f"-c search_path={SCHEMA} -c statement_timeout={_SECONDS * 1000}"
+            if is_frequent:
+                with self._line.opened(self.url, options) as connection:
+                    return self._answer(connection, ask, unknown)
             with (
                 connect(self.url, options=options, connect_timeout=_SECONDS) as connection,
                 _WATCHDOG.guard(connection),
             ):
-                rows = SchemaRows(connection)
-                return ask(rows) if rows.has_tables() else unknown
+                return self._answer(connection, ask, unknown)
         except psycopg.Error as error:
             raise self._told(error) from error
+
+    def _answer(
+        self, connection: "psycopg.Connection[Any]", ask: Callable[[WorkflowRows], T], unknown: T
+    ) -> T:
+        rows = SchemaRows(connection)
+        return ask(rows) if rows.has_tables() else unknown
+
+    def close(self) -> None:
+        self._line.close()
 
     def in_words(self, error: BaseException) -> StoreUnavailable | None:
         trouble = getattr(error, "orig", error)

@@ -1,10 +1,15 @@
-"""How many agents of jobs work at once. Who waited first goes first."""
+"""How many agents of jobs work at once. Who waited first goes first.
+
+Where all machines together have a bound, too, whoever counts those hands the slots out.
+"""
 
 import asyncio
 import heapq
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import TypeAlias
+
+from airboss.model.run_events import ON_ALL_MACHINES
 
 _Waiter: TypeAlias = "tuple[str, int, asyncio.Future[None], Callable[[], None]]"
 
@@ -30,7 +35,7 @@ class SlotPlace:
     def give_back(self) -> None:
         if self._is_taken:
             self._is_taken = False
-            self.slots.give_back()
+            self.slots.give_back(self.key)
 
     def __enter__(self) -> "SlotPlace":
         return self
@@ -44,7 +49,12 @@ class Slots:
     """`key` says who waited first; it sorts by time, and stays the same after a restart."""
 
     count: int
+    # So many on all machines of a database, where there is a bound.
+    overall: int | None = None
+    # Told of each change where somebody counts those of all machines, and then hands them out.
+    on_change: Callable[[], None] | None = None
     _taken: int = 0
+    _keys: set[str] = field(default_factory=set[str])
     _waiting: list[_Waiter] = field(default_factory=list[_Waiter])
     _asked: int = 0
     # While the works of an earlier server come back, all wait: the last to come may be first.
@@ -62,13 +72,18 @@ class Slots:
         return SlotPlace(self, key, on_wait)
 
     async def take(self, key: str, on_wait: Callable[[], None]) -> None:
-        if self._is_shut or self._taken >= self.count:
+        if self._is_shut or self._taken >= self.count or self._are_counted:
             await self._wait(key, on_wait)
         else:
-            self._taken += 1
+            self._begin(key)
 
-    def give_back(self) -> None:
+    def _begin(self, key: str) -> None:
+        self._taken += 1
+        self._keys.add(key)
+
+    def give_back(self, key: str) -> None:
         self._taken -= 1
+        self._keys.discard(key)
         self._hand_out()
         if not self._taken:
             self._emptied.set()
@@ -79,16 +94,20 @@ class Slots:
         if self._taken:
             await self._emptied.wait()
 
-    def resize(self, count: int) -> None:
+    def resize(self, count: int, overall: int | None = None) -> None:
         """From now on so many. Who works already goes on where there are fewer."""
-        self.count = count
+        was_counted = self._are_counted
+        self.count, self.overall = count, overall
         self._hand_out()
+        if was_counted and not self._are_counted:
+            self._tell()
 
     def call_away(self, key: str) -> None:
         """Who waits with this key waits no longer."""
         for waiting, _, turn, _ in self._waiting:
             if waiting == key and not turn.done():
                 turn.set_exception(CalledAway())
+        self._tell()
 
     def close(self, *, is_closed: bool = True) -> None:
         """Nobody begins any more, until it is open again."""
@@ -105,16 +124,61 @@ class Slots:
     def let_go(self) -> None:
         self._held = False
         self._hand_out()
-        for *_, turn, on_wait in self._waiting:
-            if not turn.done():
+        soon = self.next_keys()
+        for key, _, turn, on_wait in self._waiting:
+            if not turn.done() and key not in soon:
                 on_wait()
+
+    # Where all machines are counted.
+
+    @property
+    def _are_counted(self) -> bool:
+        return self.overall is not None and self.on_change is not None
+
+    @property
+    def why_full(self) -> str:
+        """What whoever waits for one is told."""
+        if self._are_counted and self._taken < self.count:
+            most = self.overall
+            return f"{most} of {most} agents of jobs are at work {ON_ALL_MACHINES}"
+        return f"{self.count} of {self.count} agents of jobs are at work"
+
+    @property
+    def keys(self) -> frozenset[str]:
+        """Of those that are taken."""
+        return frozenset(self._keys)
+
+    def next_keys(self) -> list[str]:
+        """Of those who wait, and for whom this machine has room."""
+        if self._is_shut or not self._are_counted:
+            return []
+        waiting = sorted(one[:2] for one in self._waiting if not one[2].done())
+        return [key for key, _ in waiting[: max(0, self.count - self._taken)]]
+
+    def hand_out(self, keys: Collection[str], asked: Collection[str]) -> None:
+        """To these, of those who were asked for; the others are told that they wait."""
+        for key, _, turn, on_wait in sorted(self._waiting, key=lambda one: one[:2]):
+            if turn.done() or key not in asked:
+                continue
+            if key in keys and not self._is_shut and self._taken < self.count:
+                self._begin(key)
+                turn.set_result(None)
+            else:
+                on_wait()
+        self._waiting = [one for one in self._waiting if not one[2].done()]
+        heapq.heapify(self._waiting)
+
+    def _tell(self) -> None:
+        if self.on_change is not None:
+            self.on_change()
 
     async def _wait(self, key: str, on_wait: Callable[[], None]) -> None:
         turn = asyncio.get_running_loop().create_future()
         self._asked += 1
         heapq.heappush(self._waiting, (key, self._asked, turn, on_wait))
+        self._tell()
         # Held, nearly all go on in a moment; who does not is told then.
-        if not self._held:
+        if not self._held and key not in self.next_keys():
             on_wait()
         try:
             await turn
@@ -122,12 +186,17 @@ class Slots:
             is_ours = turn.done() and not turn.cancelled() and turn.exception() is None
             if is_ours:  # a moment too late
                 self._taken -= 1
+                self._keys.discard(key)
                 self._hand_out()
+            self._tell()
             raise
 
     def _hand_out(self) -> None:
+        if self._are_counted:
+            self._tell()
+            return
         while self._waiting and not self._is_shut and self._taken < self.count:
-            turn = heapq.heappop(self._waiting)[2]
+            key, _, turn, _ = heapq.heappop(self._waiting)
             if not turn.done():
-                self._taken += 1
+                self._begin(key)
                 turn.set_result(None)

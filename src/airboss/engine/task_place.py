@@ -67,8 +67,8 @@ class TaskPlace:
             self._slot.give_back()
 
     def _wait(self) -> None:
-        count = self.slots.count if self.slots else 0
-        self._say_waiting(f"a free place: {count} of {count} agents of jobs are at work")
+        if self.slots:
+            self._say_waiting(f"a free place: {self.slots.why_full}")
 
     def _say_waiting(self, reason: str, *, for_person: bool = False) -> None:
         self._is_for_person = for_person

@@ -16,6 +16,11 @@ from airboss.log.log import PAGE_CHARACTERS, EventLog
 from airboss.model.events import Recorded
 from airboss.model.inbox_events import INBOX
 
+# A shared database that has said nothing for so long is away: somebody asks it each second. Then
+# heartbeats say so as often as pages count seconds.
+AWAY_SECONDS = 3.0
+_AWAY_BEAT_SECONDS = 1.0
+_LOOK_SECONDS = 0.5
 # What changed elsewhere is told at most four times a second.
 CHANGED_SECONDS = 0.25
 _BACKLOG_PAGE = 2000
@@ -66,6 +71,7 @@ class Feed(ServerSentResponse):
         # One stream at a time reads a page and hands it over: however many are followed, no more
         # than that waits for a reader.
         self._turn = asyncio.Lock()
+        self._was_away = False
 
     async def tell(self, writer: ServerSentWriter) -> None:
         async with self._reading() as row:
@@ -74,12 +80,25 @@ class Feed(ServerSentResponse):
             if not self._behind:
                 await self._tell_caught_up(writer)
             while await self._tell_next(writer, row):
-                await writer.heartbeat(at=now_ms(), streams=self._sent)
+                silence = self._log.silence
+                self._look_at_database(writer, silence)
+                heard = {} if silence is None else {"database_ms": round(silence * 1000)}
+                await writer.heartbeat(at=now_ms(), streams=self._sent, **heard)
+
+    def _look_at_database(self, writer: ServerSentWriter, silence: float | None) -> None:
+        """That it is away, and that it is back, is told at once."""
+        is_away = silence is not None and silence >= AWAY_SECONDS
+        if is_away or self._was_away:
+            writer.beat_within(_AWAY_BEAT_SECONDS if is_away and self._was_away else 0)
+        self._was_away = is_away
 
     async def _tell_next(self, writer: ServerSentWriter, row: _Row) -> bool:
         """The next piece, if one comes before the heartbeat; whether it was not the end."""
+        seconds = writer.seconds_to_heartbeat
         try:
-            async with asyncio.timeout(writer.seconds_to_heartbeat):
+            async with asyncio.timeout(
+                seconds if self._log.silence is None else min(seconds, _LOOK_SECONDS)
+            ):
                 piece = await row.get()
         except TimeoutError:
             return True

@@ -40,6 +40,10 @@ class ServerSentWriter:
             await self.note("heartbeat", **said)
             self._beat = time.monotonic() + self._heartbeat_seconds
 
+    def beat_within(self, seconds: float) -> None:
+        """The next heartbeat is due then at the latest."""
+        self._beat = min(self._beat, time.monotonic() + seconds)
+
     async def note(self, name: str, **said: object) -> None:
         await self.write(note(name, **said))
 

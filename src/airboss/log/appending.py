@@ -1,6 +1,7 @@
 """One attempt to write what streams have to say, and how to find out what came of it."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from sqlalchemy import Connection
@@ -9,11 +10,12 @@ from airboss.errors import StoreAway
 from airboss.log import rows
 from airboss.log.portion import Portion, portion_of
 from airboss.log.rows import merged_row
+from airboss.log.shared_view import row_over, view_of
 from airboss.model.audit_events import AUDIT
 from airboss.model.inbox_events import INBOX
 from airboss.store.dialect import SHARED_EPOCH, Append, Dialect
 from airboss.store.ownership import has_come_to, lock_shared
-from airboss.store.view_rows import view_row
+from airboss.store.view_rows import ViewRow, view_row
 
 # Everybody writes in these: their numbers and their view are made while their row is locked.
 SHARED: Final = frozenset({INBOX, AUDIT})
@@ -34,11 +36,15 @@ class AppendAttempt:
             self._dialect.append(connection, append_of(self._worker, own))
         if len(own) < len(self.portions):
             # Last, so that nobody waits for more than this.
-            self.portions = [
-                _behind_all(connection, one) if one.is_shared else one for one in self.portions
-            ]
-            shared = [one for one in self.portions if one.is_shared]
-            self._dialect.append(connection, append_of(self._worker, shared))
+            shared: list[Portion] = []
+            views: list[ViewRow] = []
+            for number, one in enumerate(self.portions):
+                if one.is_shared:
+                    self.portions[number], row = _behind_all(connection, one)
+                    shared.append(self.portions[number])
+                    views += row
+            batch = append_of(self._worker, shared)
+            self._dialect.append(connection, replace(batch, views=views))
 
     def has_happened(self, connection: Connection) -> bool:
         return has_come_to(connection, append_of(self._worker, self.portions))
@@ -52,16 +58,22 @@ class AppendAttempt:
                     group.done.set_exception(StoreAway(words, in_doubt=True))
 
 
-def _behind_all(connection: Connection, portion: Portion) -> Portion:
-    """What others have said there by now comes first."""
+def _behind_all(connection: Connection, portion: Portion) -> tuple[Portion, list[ViewRow]]:
+    """What others have said there by now comes first; with the row of its view."""
     stream = portion.growth.stream
     head = lock_shared(connection, stream)
-    view = rows.view(connection, stream)
+    before = rows.view_text(connection, stream)
+    view = None if before is None else view_of(*before)
     for seq, item in enumerate(portion.items, start=head + 1):
         item.recorded.seq = seq
         if view is not None:
             item.recorded.at = max(item.recorded.at, view.updated_at)
-    return portion_of(stream, view, portion.items, SHARED_EPOCH, head, in_parts=True)
+    told = portion_of(stream, view, portion.items, SHARED_EPOCH, head, in_parts=True)
+    if told.view is None or not told.has_new_view:
+        return told, []
+    if before is None:
+        return told, [view_row(told.view)]
+    return told, [row_over(before[1], told.view, [item.event for item in portion.items])]
 
 
 def append_of(worker: str, portions: Sequence[Portion]) -> Append:

@@ -4,10 +4,10 @@ import asyncio
 
 from airboss.model.audit_events import AUDIT
 from airboss.model.inbox_events import INBOX
-from airboss.store.notices import ACCESS, ANSWERS, COMMANDS, WORK
+from airboss.store.notices import ACCESS, ANSWERS, COMMANDS, SLOTS, WORK
 
 # What no list shows.
-UNLISTED = frozenset({INBOX, AUDIT, COMMANDS, ANSWERS, WORK, ACCESS})
+UNLISTED = frozenset({INBOX, AUDIT, COMMANDS, ANSWERS, WORK, ACCESS, SLOTS})
 
 
 class ChangedStreams:
@@ -35,6 +35,15 @@ class ChangedStreams:
         """Whether it may have been any, since this was last asked."""
         taken, self._any = self._any, False
         return taken
+
+    def add_of_others(self, name: str | None) -> None:
+        """What another process said; None: nobody knows where."""
+        if self.only_here:
+            return
+        if name is None:
+            self.add_any()
+        else:
+            self.add(name)
 
     def end(self) -> None:
         """The server is stopping: nothing more will be heard here."""

@@ -15,15 +15,15 @@ from collections.abc import (
 from weakref import WeakValueDictionary
 
 from pydantic import ValidationError
-from sqlalchemy import Connection
 
 from airboss.background import Background
-from airboss.errors import Conflict, StoreUnavailable
+from airboss.errors import StoreUnavailable
 from airboss.log import compact, newest, rows, transcript
 from airboss.log.changes import UNLISTED, ChangedStreams
 from airboss.log.elsewhere import Elsewhere
 from airboss.log.flusher import Flusher
 from airboss.log.follower import PAGE, Follower
+from airboss.log.forgetting import forget_left, forget_streams
 from airboss.log.holding import Holding
 from airboss.log.journal import Journal, Note
 from airboss.log.rows import OpenBlock
@@ -34,7 +34,7 @@ from airboss.model.views import SessionView, View
 from airboss.store import bindings
 from airboss.store.database import Database
 from airboss.store.dialect import Append, Growth, Row
-from airboss.store.ownership import HERE, Ownership, lock
+from airboss.store.ownership import HERE, Ownership
 
 # A new server begins so far behind what the store has: the last one may have shown deltas that a
 # loss of power took, and a number that was shown is never used again.
@@ -93,6 +93,11 @@ class EventLog:
     @property
     def counts(self) -> dict[str, float]:
         return {**self._flusher.counts, **self._elsewhere.counts}
+
+    @property
+    def silence(self) -> float | None:
+        """For so many seconds a shared database has said nothing; None of one's own file."""
+        return self._database.silence
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncGenerator["EventLog"]:
@@ -223,12 +228,20 @@ class EventLog:
         if self._forget_files:  # first: what a crash leaves of it is seen, and deleted again
             others = await self._database.read(lambda c: bindings.runtime_names(c, names))
             await asyncio.to_thread(self._forget_files, names, others)
-        await self._database.write(lambda c: _forget(c, names, over))
+        await forget_streams(self._database, names, over)
         for name in names:
             if stream := self._streams.pop(name, None):
                 stream.forget()
             self._changed(name)
             self._elsewhere.tell_gone(name)
+
+    async def said_from(self, name: str, origin: str) -> Recorded | None:
+        """What came from there, as the store has it."""
+        return await self._database.read(lambda c: rows.said_once(c, name).get(origin))
+
+    async def forget_left(self) -> None:
+        """What a server that was cut off had begun to forget."""
+        await forget_left(self._database)
 
     def announce(self, name: str) -> None:
         """Something beside the streams is another than before, and lists show it: here, and in all
@@ -254,12 +267,7 @@ class EventLog:
     def _changed_elsewhere(self, name: str | None) -> None:
         self.lists_version += name not in UNLISTED
         for listener in self._listeners:
-            if listener.only_here:
-                continue
-            if name is None:
-                listener.add_any()
-            else:
-                listener.add(name)
+            listener.add_of_others(name)
 
     @contextlib.contextmanager
     def changes(
@@ -370,16 +378,6 @@ class EventLog:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(left):
                     await grown.wait()
-
-
-def _forget(connection: Connection, names: Sequence[str], over: str | None) -> None:
-    if over is not None:
-        lock(connection, over)
-        view = rows.view(connection, over)
-        if view is not None and view.is_open:
-            raise Conflict(f"{over} goes on again.")
-    rows.forget(connection, names)
-    bindings.forget(connection, names)
 
 
 def _growths(fresh: Sequence[Row], heads: Mapping[str, int]) -> list[Growth]:

@@ -10,6 +10,7 @@ from sqlalchemy import ARRAY, Connection, String, bindparam, func, select
 
 from airboss.log.parts import kept
 from airboss.log.rows import rest_of, text_of_end
+from airboss.log.shared_view import view_of
 from airboss.model.events import Recorded
 from airboss.model.views import VIEWS, View
 from airboss.store.dialect import Dialect, EventRow, NewsRows
@@ -57,9 +58,8 @@ def news(dialect: Dialect, connection: Connection, places: Mapping[str, int]) ->
 def _view(kind: str | None, body: str | None) -> View | None:
     """What a newer Airboss wrote in addition is passed over. A view that only that one understands
     is none: what was said is followed all the same."""
-    known = VIEWS.get(kind) if kind else None
     try:
-        return known.model_validate_json(body, extra="ignore") if known and body else None
+        return view_of(kind, body) if kind in VIEWS and body else None
     except ValidationError:
         return None
 

@@ -10,6 +10,7 @@ from sqlalchemy import Connection, Select, bindparam, delete, select
 
 from airboss.log.marks import Marks
 from airboss.log.parts import DELTAS, KeptPart, kept_parts
+from airboss.log.shared_view import view_of
 from airboss.model.events import (
     BlockDelta,
     Event,
@@ -19,9 +20,9 @@ from airboss.model.events import (
     ToolEnded,
     kept_event,
 )
-from airboss.model.views import VIEWS, View
+from airboss.model.views import View
 from airboss.store.dialect import Row, keeps_parts
-from airboss.store.machine_tables import parts
+from airboss.store.machine_tables import images, parts
 from airboss.store.tables import events, open_starts, origins, positions, said, streams, views
 
 # So many rows are read at first from a database that gives all that it is asked for at once.
@@ -55,7 +56,7 @@ def forget(connection: Connection, names: Sequence[str]) -> None:
     """All that is known of these streams, for good."""
     named = [{"of_stream": name} for name in names]
     kept = (events, open_starts, origins, views, positions, streams)
-    for table in (*kept, parts, said) if keeps_parts(connection) else kept:
+    for table in (*kept, parts, said, images) if keeps_parts(connection) else kept:
         connection.execute(delete(table).where(table.c.stream == bindparam("of_stream")), named)
 
 
@@ -70,9 +71,15 @@ def head(connection: Connection, stream: str) -> int:
 
 
 def view(connection: Connection, stream: str) -> View | None:
+    row = view_text(connection, stream)
+    return None if row is None else view_of(*row)
+
+
+def view_text(connection: Connection, stream: str) -> tuple[str, str] | None:
+    """Its kind, and what it says."""
     wanted = select(views.c.kind, views.c.body).where(views.c.stream == stream)
     row = connection.execute(wanted).first()
-    return None if row is None else VIEWS[row.kind].model_validate_json(row.body, extra="ignore")
+    return None if row is None else (row.kind, row.body)
 
 
 def page(

@@ -1,6 +1,6 @@
 """The events of a run, one execution of a job: which work began, which ended, and how."""
 
-from typing import Literal, TypeAlias, get_args
+from typing import Final, Literal, TypeAlias, get_args
 
 from pydantic import ConfigDict, Field
 
@@ -107,6 +107,10 @@ class WorkStarted(Frozen):
     path: Words
     task: Words
     task_run: TaskRunId
+
+
+# How the reason ends of a task that waits until all machines together have room.
+ON_ALL_MACHINES: Final = "on all machines"
 
 
 class WorkWaiting(Frozen):

@@ -39,6 +39,7 @@ _LOOK_SECONDS = 0.5
 _PATIENCE_SECONDS = 2.0
 _WATCH_SECONDS = 2.0
 _LATER = "The entry file has changed. The new version is used once nothing is running."
+_INSTALLED_LATER = "Another entry was installed. It is used once nothing is running."
 _RUNS = "The current entry is in use"
 _NOT_YET = "The project's entry is still being read. Until then, the built-in one is used."
 _USES_LAST = "The last valid version is in use."
@@ -83,6 +84,8 @@ class Entries:
     ask_for_models: Callable[[], Awaitable[object]] = _nobody_to_ask
     # Whether the built-in entry's tasks that write get a cage. Asked in a thread: it may try one.
     is_caged: Callable[[], bool] = _never
+    # Told what a call has installed.
+    on_install: Callable[[Installed], Awaitable[None]] | None = None
     look_seconds: float = _LOOK_SECONDS
     patience_seconds: float = _PATIENCE_SECONDS
     watch_seconds: float = _WATCH_SECONDS
@@ -191,7 +194,20 @@ class Entries:
             raise Conflict(f"{what}. You can install another entry when that has ended.")
         self._pinned = True
         self._put(made)
+        if self.on_install and source == "api":
+            await self.on_install(made)
         return made
+
+    async def take(self, digest: str) -> None:
+        """What a call to another server has installed, once nothing runs here. Nobody trusts it."""
+        if self._pinned and self._installed and self._installed.digest == digest:
+            return
+        made = await self._made(await self.by_digest(digest), "api", None, "")
+        if self.is_busy():
+            self._tell(_INSTALLED_LATER)
+            return
+        self._pinned = True
+        self._put(made)
 
     async def may_quote(self, path: Path) -> bool:
         """Whether its lines may be shown: only those of the project's own entry, or of the chosen
@@ -263,12 +279,12 @@ class Entries:
             notes.append(reading.trouble)
             last = await self._last_good(file, reading)
             if last:
-                return _with_mistakes(last.with_notes([*notes, _USES_LAST]), reading)
+                return last.with_notes([*notes, _USES_LAST]).with_mistakes(reading)
             if not reading.needs_trust:
                 if is_start and self.settings.entry:
                     raise SettingsInvalid(reading.trouble)
-                return _with_mistakes(await self._builtin(*notes, _USES_BUILTIN), reading)
-        if (present := self._installed) and _is_left_without_file(present, files):
+                return (await self._builtin(*notes, _USES_BUILTIN)).with_mistakes(reading)
+        if (present := self._installed) and present.is_left_without_file(files):
             gone = self.files.said(f"The entry {present.path} no longer exists.")
             return present.with_notes([*notes, gone, _USES_LAST])
         return await self._builtin(*notes, *([_USES_BUILTIN] if notes else []))
@@ -364,9 +380,8 @@ class Entries:
                 self._put(replace(now, trusted=trusted), self._note)
 
     def _put(self, installed: Installed, note: str | None = None) -> None:
-        if installed.problem and (
-            not self._installed or self._installed.problem != installed.problem
-        ):
+        known = self._installed and self._installed.problem
+        if installed.problem and installed.problem != known:
             _log.warning("%s", installed.problem)
         before = self._shown
         self._installed = installed
@@ -383,18 +398,3 @@ class Entries:
         notes = [text for text in (self._installed.problem, note) if text]
         self._shown = replace(self._installed, problem=" ".join(notes) or None)
         self.announce()
-
-
-def _with_mistakes(installed: Installed, reading: FileReading) -> Installed:
-    path = reading.path if reading.violations else None
-    return replace(
-        installed, mistaken_path=path, mistakes=reading.mistakes, violations=reading.violations
-    )
-
-
-def _is_left_without_file(present: Installed, files: list[Path]) -> bool:
-    """What a program gave counts only as long as that program is trusted, gone or not."""
-    path = present.path
-    if path is None or path in files:
-        return False
-    return present.trusted or path.suffix.lower() != ".py"

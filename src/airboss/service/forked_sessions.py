@@ -95,7 +95,7 @@ class ForkedSessions(ResumedSessions):
             await asyncio.sleep(_WRITTEN_SECONDS - min(_WRITTEN_SECONDS, _age(view)))
             runtime = await self._copied_on_runtime(view, copy, wish, new)
             if self.images:
-                await asyncio.to_thread(self.images.copy, view.id, new)
+                await self.images.copy(view.id, new)
             await self._bind(view, new, runtime, wish.setup or USUAL)
             self._must_be_idle(await self.show(view.id))  # somebody may have asked it meanwhile
             await self._write(view, new, copy, wish, runtime, who)
@@ -178,6 +178,8 @@ class ForkedSessions(ResumedSessions):
         try:
             if self.places:
                 await asyncio.to_thread(remove_fork, self.places.folder, new)
+            if self.images:
+                await self.images.forget(new)
             if self.bindings:
                 await self.bindings.store.forget([new])
         except AirbossError as error:  # the next server does so

@@ -9,6 +9,12 @@ from airboss.service.sessions import Sessions
 from airboss.settings import Settings
 
 
+def slot_counts(settings: Settings, fitting: int) -> tuple[int, int | None]:
+    """How many agents of jobs work at once: here, and on all machines of a database."""
+    here, overall = settings.max_tasks or fitting, settings.max_tasks_all
+    return here if overall is None else min(here, overall), overall
+
+
 @dataclass(frozen=True)
 class SettingsInForce:
     """`fitting` is how many agents fit into this machine's memory, where nobody says how many."""
@@ -31,6 +37,6 @@ class SettingsInForce:
         sessions.auto_switch = settings.auto_switch
         sessions.max_block = settings.max_block_characters
         self.shelf.settings = settings.extensions
-        self.slots.resize(settings.max_tasks or self.fitting)
+        self.slots.resize(*slot_counts(settings, self.fitting))
         most = settings.keep_megabytes
         self.retention.keep(settings.keep_days, most and most * 1024 * 1024)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from airboss.entry.document import Entry, Job, Task
     from airboss.entry.part import Part
     from airboss.entry.violations import Violation
+    from airboss.service.entry_files import FileReading
 
 Source = Literal["built-in", "file", "test", "api"]
 P = TypeVar("P", bound="Part")
@@ -62,6 +63,19 @@ class Installed:
         """The same, and nothing else is wrong with it."""
         said = " ".join(notes) or None
         return replace(self, problem=said, mistaken_path=None, mistakes=0, violations=())
+
+    def with_mistakes(self, reading: "FileReading") -> "Installed":
+        """The same, beside a file that should be used and cannot be."""
+        path = reading.path if reading.violations else None
+        return replace(
+            self, mistaken_path=path, mistakes=reading.mistakes, violations=reading.violations
+        )
+
+    def is_left_without_file(self, files: Sequence[Path]) -> bool:
+        """What a program gave counts only as long as that program is trusted, gone or not."""
+        if self.path is None or self.path in files:
+            return False
+        return self.trusted or self.path.suffix.lower() != ".py"
 
     def is_shown_otherwise(self, other: "Installed") -> bool:
         mine = self.digest, self.problem, self.trusted

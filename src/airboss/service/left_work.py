@@ -65,10 +65,34 @@ class LeftWork:
                 await self._note_decided(view)
                 await self.interrupt([view.id])
                 if view.task is None:
-                    await self.claims.release([name])
-                    self.log.let_go([name])
+                    await self._release(name)
             if view.task is not None:
                 await self.sessions.close(view.id, view.who)
+
+    async def end_forgotten(self, names: Sequence[str]) -> None:
+        """Chats that this worker has and does not work on: it wrote that it begins one, and the
+        database was away before it heard so."""
+        for name in names:
+            async with self.sessions.alone(name):  # nobody here is just opening it
+                view = await self.log.view(name)
+                if not isinstance(view, SessionView) or not view.is_open or view.task is not None:
+                    continue
+                if not self.sessions.is_open(name):
+                    await self.interrupt([view.id])
+                    await self._release(name)
+
+    async def release_unresumed(self, session: SessionId) -> None:
+        """It could not be resumed here: another server may. One whose history is on this machine
+        stays, for it would start over elsewhere."""
+        bindings = self.sessions.bindings
+        place = await bindings.store.place_of(session) if bindings else None
+        view = await self.log.view(session)
+        if place != self.claims.place and isinstance(view, SessionView) and view.task is None:
+            await self._release(session)
+
+    async def _release(self, name: str) -> None:
+        await self.claims.release([name])
+        self.log.let_go([name])
 
     async def _note_decided(self, view: SessionView) -> None:
         """First: where this worker ends in between, the next one finds the chat as it was."""

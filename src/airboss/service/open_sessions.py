@@ -103,6 +103,8 @@ class OpenSessions:
     machine: str | None = None
     # Which other worker opens a chat in a folder; None: this one does.
     find_worker: Callable[[str | None], Awaitable[str | None]] | None = None
+    # Told of one that could not be resumed here, where another server may be able to.
+    on_unresumed: Callable[[SessionId], Awaitable[None]] | None = None
     # Whether somebody follows the work as traces.
     is_traced: bool = False
     # What the programs of hooks run in: as agents' commands, without secrets.

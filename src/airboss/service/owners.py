@@ -66,10 +66,17 @@ class Owners:
             owner = await self.find_opener(target)
         return owner is not None and owner != self.store.worker
 
-    async def ask(self, verb: Verb, target: str, given: Mapping[str, Any]) -> Any:
-        """Waits for the answer of whoever has the stream by then."""
+    async def has_owner(self, target: str) -> bool:
+        """Whether somebody has it: another worker, or this one."""
+        return await self.store.owner_of(target) is not None
+
+    async def ask(
+        self, verb: Verb, target: str, given: Mapping[str, Any], key: str | None = None
+    ) -> Any:
+        """Waits for the answer of whoever has the stream by then. With a `key` that was asked with
+        before it is the answer to that."""
         body = json.dumps(_without_secrets(verb.packed(given), self.redactor))
-        command = OwnerCommand(new_id("cmd"), target, verb.name, body)
+        command = OwnerCommand(key or new_id("cmd"), target, verb.name, body)
         self.asked += 1
         with self.log.changes(for_a_page=False) as heard:
             await self.store.add(command, str(given.get("who", "")), verb.seconds)

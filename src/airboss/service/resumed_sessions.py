@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from airboss.background import Background
-from airboss.errors import AirbossError, Conflict, SessionGone
+from airboss.errors import AirbossError, Conflict, SessionGone, StoreUnavailable
 from airboss.harness.item_lines import with_inbox
 from airboss.harness.limit_waits import until_decided
 from airboss.harness.pending_items import NOT_WAITED_FOR
@@ -73,6 +73,9 @@ class ResumedSessions(OpenSessions):
             except AirbossError as error:
                 if not self._stopping:  # else the next server resumes it
                     await stay_interrupted(self.log, self.inbox, self.redactor, session, error)
+                    if self.on_unresumed:
+                        with contextlib.suppress(StoreUnavailable):
+                            await self.on_unresumed(view.id)
                 raise
         return await self.show(session)
 

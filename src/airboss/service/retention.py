@@ -76,6 +76,7 @@ class Retention:
 
     async def tidy(self) -> int:
         """Deletes what is too old, then the oldest while there is too much; answers how many."""
+        await self.log.forget_left()
         count = 0
         if self.audit and self.keep_audit_days is not None:
             before = self.now() - int(self.keep_audit_days * _DAY_MS)

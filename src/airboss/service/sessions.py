@@ -199,9 +199,8 @@ class Sessions(ForkedSessions):
             must_be_seen(more, model, self.catalog.sees(model))
         return await talk.prompt(text, who, delivery, more)
 
-    @at_owner(again=untold)
     async def picture(self, session: str, name: str) -> Picture:
-        """An image of a request, as it was sent: it lies where the session works."""
+        """An image of a request, as it was sent."""
         if self.images is None:
             raise NotFound("image", name)
         return await self.images.read(session, name)

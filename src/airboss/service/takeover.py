@@ -17,6 +17,7 @@ from airboss.log.log import EventLog
 from airboss.model.run_events import RunMoved
 from airboss.model.runs import OPEN_RUNS, LoneRunView, RunView
 from airboss.model.task_runs import TaskRunView
+from airboss.model.views import OPEN_STATES, SessionView
 from airboss.service.left_work import LeftWork
 from airboss.service.run_recovery import RunRecovery
 from airboss.service.run_release import RunRelease
@@ -57,7 +58,7 @@ class Takeover:
     _claimed: dict[str, TakenRun] = field(default_factory=dict[str, TakenRun])
     _woken: asyncio.Event = field(default_factory=asyncio.Event)
     _work: Background = field(default_factory=lambda: Background("takeover"))
-    # Since when this worker has runs that it knows nothing of.
+    # Since when this worker has runs and chats that it knows nothing of.
     _idle_since: dict[str, float] = field(default_factory=dict[str, float])
     _looks_again_at: float = 0
     # Of others; new runs are none of them.
@@ -128,8 +129,8 @@ class Takeover:
                 await self.release.release(view.id)
 
     async def _find_forgotten(self) -> None:
-        """Runs that this worker has and does not work on: it wrote that it has them, or was to give
-        them away, and the database was away before it heard so."""
+        """Runs and chats that this worker has and does not work on: it wrote that it has them, or
+        was to give them away, and the database was away before it heard so."""
         now = asyncio.get_running_loop().time()
         if now < self._looks_again_at or (self.release and self.release.is_at_it):
             return
@@ -137,10 +138,12 @@ class Takeover:
         begun = {view.id for view in self.runs.runs.records.open_views()}
         found = await self.claims.mine(_RUNS, OPEN_RUNS)
         idle = {one.run: one for one in found if one.run not in begun | self._claimed.keys()}
-        self._idle_since = {run: self._idle_since.get(run, now) for run in idle}
-        for run, since in self._idle_since.items():
-            if now - since >= _FORGOTTEN_SECONDS:
-                self._claimed[run] = idle[run]
+        chats = await self.claims.mine((SessionView.stream_kind,), OPEN_STATES)
+        forgotten = [one.run for one in chats if not self.left.sessions.is_open(one.run)]
+        self._idle_since = {name: self._idle_since.get(name, now) for name in (*idle, *forgotten)}
+        late = {name for name, at in self._idle_since.items() if now - at >= _FORGOTTEN_SECONDS}
+        self._claimed |= {run: one for run, one in idle.items() if run in late}
+        await self.left.end_forgotten([name for name in forgotten if name in late])
 
     @property
     def _room(self) -> int:

@@ -12,7 +12,11 @@ from pydantic import TypeAdapter
 
 from airboss import errors
 from airboss.errors import AirbossError, Conflict, OwnedElsewhere
+from airboss.log.log import EventLog
+from airboss.log.said_for import said_for
 from airboss.model.events import Recorded
+from airboss.service.callers_key import lock_of, take_key
+from airboss.store.commands import origin_of
 
 if TYPE_CHECKING:
     from airboss.service.owners import Owners
@@ -49,6 +53,9 @@ class HasOwners(Protocol):
     """A service whose streams may be another process's. None: all are this one's."""
 
     owners: "Owners | None"
+
+    @property
+    def log(self) -> EventLog: ...
 
 
 class Verb:
@@ -118,6 +125,18 @@ class Verb:
         answer = await self._again(service, target, said)
         return self.forms["return"].dump_python(answer, mode="json")
 
+    async def once(
+        self, service: HasOwners, target: str, key: str, do: Callable[[], Awaitable[Any]]
+    ) -> Any:
+        """Here, where nobody did it before with this key."""
+        origin = origin_of(key)
+        async with lock_of(key):
+            said = await service.log.said_from(target, origin)
+            if said is not None:
+                return await self._again(service, target, said)
+            with said_for(target, origin):
+                return await do()
+
     def answer(self, packed: Any) -> Any:
         return self.forms["return"].validate_json(json.dumps(packed))
 
@@ -139,13 +158,19 @@ def at_owner(
         @functools.wraps(method)
         async def asked(self: HasOwners, *args: Any, **kwargs: Any) -> Any:
             owners, target = self.owners, verb.target_of(*args, **kwargs)
+            given = verb.bound(*args, **kwargs)
+            key = take_key(str(given.get("who", "")), verb.name, target)
+            if key is not None:
+                if owners is not None and await owners.has_owner(target):
+                    return await owners.ask(verb, target, given, key)
+                return await verb.once(self, target, key, lambda: method(self, *args, **kwargs))
             if owners is None or not await owners.is_elsewhere(target, opens=opens):
                 try:
                     return await method(self, *args, **kwargs)
                 except OwnedElsewhere:  # somebody was faster
                     if owners is None:
                         raise
-            return await owners.ask(verb, target, verb.bound(*args, **kwargs))
+            return await owners.ask(verb, target, given)
 
         return cast("Method", asked)
 

@@ -104,6 +104,9 @@ class WorkerList(Frozen):
     waiting: tuple[WaitingRun, ...] = ()
     # Whether several machines can share the database.
     is_shared: bool
+    # So many tasks may be at work on all machines together, and so many wait for room there.
+    max_tasks_all: int | None = None
+    tasks_waiting: int = 0
     lease_ms: int | None = None
     # The shared database, and how long it took to answer.
     database: str | None = None
@@ -167,6 +170,7 @@ class SharedWorkers:
     database: Database
     log: EventLog
     counts: Callable[[], dict[str, int]]
+    slots: Slots
     _asking: asyncio.Lock = field(default_factory=asyncio.Lock)
     _found: AllWorkers | None = None
     _found_at: float = 0.0
@@ -187,6 +191,8 @@ class SharedWorkers:
             items=tuple(self._facts(row, found) for row in found.workers),
             waiting=tuple(_waiting(run) for run in waiting[:_MOST_RUNS]),
             is_shared=True,
+            max_tasks_all=self.slots.overall,
+            tasks_waiting=found.tasks_waiting,
             lease_ms=round(self.times.seconds * 1000),
             database=f"PostgreSQL {found.version}",
             answered_ms=self._took_ms,

@@ -23,7 +23,11 @@ _ADD: Final = text(
     f"""
     INSERT INTO commands (id, target, verb, body, who, state, expires_at)
     VALUES (:id, :target, :verb, :body, :who, 'new', {_NOW} + :milliseconds)
-    ON CONFLICT (id) DO NOTHING
+    ON CONFLICT (id) DO UPDATE SET
+        expires_at = excluded.expires_at,
+        state = CASE commands.state WHEN 'failed' THEN 'new' ELSE commands.state END,
+        body = CASE commands.state WHEN 'failed' THEN excluded.body ELSE commands.body END
+    WHERE commands.state <> 'done'
     """  # noqa: S608 - words of ours
 )
 _LOOK: Final = text("SELECT state, answer FROM commands WHERE id = :id")
@@ -65,7 +69,11 @@ class OwnerCommand:
     @property
     def origin(self) -> str:
         """Of what is said for it, in the stream that it is about."""
-        return f"cmd/{self.id}"
+        return origin_of(self.id)
+
+
+def origin_of(name: str) -> str:
+    return f"cmd/{name}"
 
 
 @dataclass(frozen=True)
@@ -84,7 +92,7 @@ class CommandStore:
         )
 
     async def add(self, command: OwnerCommand, who: str, seconds: float) -> None:
-        """Twice is as good as once."""
+        """Twice is as good as once. What was refused is tried again."""
         lasts = seconds + self.takeover_seconds
         given = {**vars(command), "who": who, "milliseconds": int(lasts * 1000)}
         await self.database.write(lambda c: _do(c, _ADD, given))

@@ -35,6 +35,11 @@ class Database(ABC):
         self._connections: dict[int, Connection] = {}
         self._closed = False
 
+    @property
+    def silence(self) -> float | None:
+        """For so many seconds it has answered nothing; None where nobody can be cut off from it."""
+        return None
+
     @abstractmethod
     async def open(self) -> None:
         """With today's tables. A database that is away is waited for."""

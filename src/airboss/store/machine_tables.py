@@ -117,6 +117,16 @@ commands = Table(
     Index("commands_by_target", "target", "state"),
 )
 
+# Tasks that are at work, or are about to be, where all machines together have a bound.
+slots = Table(
+    "slots",
+    machine_metadata,
+    Column("worker", String(64), primary_key=True),
+    # The task's: it sorts by time, and who waited first goes first.
+    Column("key", String(64), primary_key=True),
+    Column("is_taken", Boolean, nullable=False),
+)
+
 # What one does for all.
 duties = Table(
     "duties",

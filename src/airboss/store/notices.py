@@ -12,6 +12,8 @@ ANSWERS: Final = "answers"
 WORK: Final = "work"
 # Tokens or sign-ins came or went.
 ACCESS: Final = "access"
+# A slot is free on some machine.
+SLOTS: Final = "slots"
 # The head of a stream that is not there any more.
 GONE: Final = -1
 # PostgreSQL refuses 8,000 bytes and more.

@@ -67,6 +67,7 @@ class PostgresDatabase(Database):
         self._url = url
         self._call_seconds = call_seconds
         self._watchdog = Watchdog()
+        self._heard_at = time.monotonic()
         self._ownership: Ownership | None = None
 
     @cached_property
@@ -90,6 +91,10 @@ class PostgresDatabase(Database):
         except BaseException:
             await self.close()
             raise
+
+    @property
+    def silence(self) -> float | None:
+        return time.monotonic() - self._heard_at
 
     def write_as(self, ownership: Ownership) -> None:
         """From now on each transaction that writes proves that this worker lives."""
@@ -236,6 +241,7 @@ class PostgresDatabase(Database):
             if said is None:
                 raise
             raise said from error
+        self._heard_at = time.monotonic()
         return result
 
     def _connection_for(self, *, reads: bool) -> Connection:

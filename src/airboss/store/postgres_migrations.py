@@ -4,7 +4,7 @@ from typing import Final
 
 from sqlalchemy import Connection
 
-from airboss.store.machine_tables import PLACED, machine_metadata
+from airboss.store.machine_tables import PLACED, machine_metadata, slots
 from airboss.store.migrations import DATABASE, Migration, run_migrations
 from airboss.store.postgres_connection import SCHEMA
 from airboss.store.tables import metadata
@@ -66,8 +66,16 @@ def _leases(connection: Connection) -> None:
     )
 
 
+def _slots(connection: Connection) -> None:
+    machine_metadata.create_all(connection, [slots])
+
+
 # The first number is that of SQLite's step with the same tables. Append only; the newest first.
-_KNOWN: Final = {15: Migration(_leases, 14), 14: Migration(_first_tables, 14)}
+_KNOWN: Final = {
+    16: Migration(_slots, 14),
+    15: Migration(_leases, 14),
+    14: Migration(_first_tables, 14),
+}
 
 
 def latest_schema() -> int:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from airboss.model.run_events import ON_ALL_MACHINES
 from airboss.model.runs import LoneRunView, RunView
 
 if TYPE_CHECKING:
@@ -83,6 +84,12 @@ class AllWorkers:
         """Tasks that are at work: who waits, for a person or a slot, has none."""
         views = (run.view for run in self.runs_of(worker))
         return sum(work.waits_for is None for view in views for work in view.running)
+
+    @property
+    def tasks_waiting(self) -> int:
+        """Those that wait until there is room on all machines together."""
+        works = (work for run in self.runs for work in run.view.running)
+        return sum((work.waits_for or "").endswith(ON_ALL_MACHINES) for work in works)
 
 
 def read_workers(connection: "Connection") -> AllWorkers:

@@ -835,11 +835,12 @@ export type FeedEvent = {
   "stream": string;
 };
 
-/** `caught-up` or `heartbeat`: up to which seq each stream was told. `lists`, of `caught-up`: a list whose answer had this `X-Airboss-Lists`, or a larger one, misses nothing. */
+/** `caught-up` or `heartbeat`: up to which seq each stream was told. `lists`, of `caught-up`: a list whose answer had this `X-Airboss-Lists`, or a larger one, misses nothing. `database_ms`, of `heartbeat`: how long ago a database that several machines share last answered this server. */
 export type FeedProgress = {
   "streams": Record<string, number>;
   "at"?: number | null;
   "lists"?: number | null;
+  "database_ms"?: number | null;
 };
 
 /** A field that was looked at. */
@@ -3162,6 +3163,8 @@ export type WorkerList = {
   "items": readonly (WorkerFacts)[];
   "waiting": readonly (WaitingRun)[];
   "is_shared": boolean;
+  "max_tasks_all"?: number | null;
+  "tasks_waiting": number;
   "lease_ms"?: number | null;
   "database"?: string | null;
   "answered_ms"?: number | null;

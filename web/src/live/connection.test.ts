@@ -11,6 +11,9 @@ test("an event comes without a name, all else with one", () => {
     { kind: "changed", streams: ["run_1"] },
   ]);
   expect(read({ event: "heartbeat", data: "{}" })).toEqual([{ kind: "heartbeat" }]);
+  expect(read({ event: "heartbeat", data: '{"database_ms":4100}' })).toEqual([
+    { kind: "heartbeat", databaseMs: 4100 },
+  ]);
   expect(read({ event: "caught-up", data: '{"streams":{},"lists":7}' })).toEqual([
     { kind: "caught-up", lists: 7 },
   ]);

@@ -14,7 +14,8 @@ export type Heard =
   | { kind: "end"; stream: string }
   | { kind: "gone"; stream: string }
   | { kind: "changed"; streams: string[] }
-  | { kind: "heartbeat" }
+  /** How long ago a shared database last answered the server. */
+  | { kind: "heartbeat"; databaseMs?: number }
   | { kind: "build"; build: string };
 
 export type Ended = "refused" | "broken" | "silent" | "left";
@@ -76,8 +77,10 @@ export function read({ event, data }: Pick<EventSourceMessage, "event" | "data">
       const { lists } = body as { lists?: unknown };
       return [{ kind: event, ...(typeof lists === "number" && { lists }) }];
     }
-    case "heartbeat":
-      return [{ kind: event }];
+    case "heartbeat": {
+      const { database_ms: age } = body as { database_ms?: unknown };
+      return [{ kind: event, ...(typeof age === "number" && { databaseMs: age }) }];
+    }
     case "end":
     case "gone":
       return [{ kind: event, stream: (body as { stream: string }).stream }];

@@ -6,7 +6,7 @@ import { askWhetherIn } from "../signin";
 import type { Recorded } from "../state/types";
 import { reloadIfOld } from "./build";
 import { type Ended, type Heard, listen } from "./connection";
-import { freshness, type Line } from "./freshness";
+import { BEHIND_MS, freshness, type Line } from "./freshness";
 import { readBehind } from "./pages";
 
 export type Follower = {
@@ -43,6 +43,7 @@ const line = signal<Line>({
   open: false,
   caughtUp: false,
   heardAt: null,
+  behindAt: null,
   brokenAt: null,
   againAt: null,
 });
@@ -197,7 +198,7 @@ function take(heard: Heard): void {
       break;
     }
     case "caught-up":
-      tell({ caughtUp: true });
+      tell({ caughtUp: true, behindAt: null });
       paint();
       settleDoubt(heard.lists);
       break;
@@ -215,8 +216,15 @@ function take(heard: Heard): void {
       reloadIfOld(heard.build);
       break;
     case "heartbeat":
+      heardOfDatabase(heard.databaseMs ?? 0);
       break;
   }
+}
+
+/** What the page shows is as old as what the server knows. */
+function heardOfDatabase(ago: number): void {
+  const behindAt = ago >= BEHIND_MS ? Date.now() - ago : null;
+  if (behindAt !== null || line.value.behindAt !== null) tell({ behindAt });
 }
 
 /** A connection that is replaced leaves a moment in which nobody listens, so lists are told after each. */

@@ -12,6 +12,13 @@ test("an open line that says nothing is not believed", () => {
   expect(freshness(line, 14_000)).toEqual({ kind: "reconnecting", seconds: 13 });
 });
 
+test("what a server knows that is cut off from the database is as old as its last answer", () => {
+  const behind = { ...line, behindAt: 2_000 };
+  expect(freshness(behind, 16_000)).toEqual({ kind: "behind", seconds: 14 });
+  expect(freshness({ ...behind, open: false }, 62_000)).toEqual({ kind: "behind", seconds: 60 });
+  expect(freshness({ ...behind, behindAt: null }, 2_000)).toEqual({ kind: "live" });
+});
+
 test("after half a minute the page is stale, whatever it was", () => {
   const broken = { ...line, open: false, brokenAt: 1_000, againAt: 36_000 };
   expect(freshness(broken, 3_000)).toEqual({ kind: "reconnecting", seconds: 2 });

@@ -48,6 +48,9 @@ it("sums up who works and what is free", () => {
     lost("build-9", 5_000),
   );
   expect(summary(list)).toBe("2 workers, 2 portals · 4 of 12 slots in use · 3 runs");
+  expect(summary({ ...list, max_tasks_all: 6, tasks_waiting: 2 })).toBe(
+    "2 workers, 2 portals · 4 of 12 slots in use · at most 6 at once on all · 2 tasks waiting · 3 runs",
+  );
   expect(summary({ ...list, is_shared: false, items: [worker("here")] })).toBe(
     "0 of 4 slots in use · 0 runs",
   );

@@ -35,7 +35,21 @@ export function summary(list: WorkerList): string {
   const who = list.is_shared
     ? [`${counted(working.length, "worker")}, ${counted(portals.length, "portal")}`]
     : [];
-  return [...who, `${used} of ${counted(slots, "slot")} in use`, counted(runs, "run")].join(" · ");
+  return [
+    ...who,
+    `${used} of ${counted(slots, "slot")} in use`,
+    ...together(list),
+    counted(runs, "run"),
+  ].join(" · ");
+}
+
+/** Where all machines together have a bound: that, and what waits for it. */
+function together({ max_tasks_all: most, tasks_waiting: waiting }: WorkerList): string[] {
+  if (!most) return [];
+  return [
+    `at most ${most} at once on all`,
+    ...(waiting ? [`${counted(waiting, "task")} waiting`] : []),
+  ];
 }
 
 export type Look = { look: "ok" | "stale" | "waiting" | "canceled"; word: string };

@@ -39,6 +39,16 @@ function words(fresh: Fresh): ComponentChildren {
           Reconnecting<span aria-hidden="true">({fresh.seconds} s)</span>
         </>
       );
+    case "behind":
+      return (
+        <>
+          <Icon name="broken" size="s" />
+          Not up to date
+          <span class="why">
+            : last heard from the database <span aria-hidden="true">{fresh.seconds} s ago</span>
+          </span>
+        </>
+      );
     case "stale":
       return [<Icon key="i" name="broken" size="s" />, `Stale since ${clock(fresh.since)}`];
     case "unreachable":

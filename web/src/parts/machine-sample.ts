@@ -50,6 +50,7 @@ export const listed = (...items: WorkerFacts[]): WorkerList => ({
   items,
   waiting: [],
   is_shared: true,
+  tasks_waiting: 0,
   lease_ms: 20_000,
   database: "PostgreSQL 15.6",
   answered_ms: 2,

@@ -229,7 +229,10 @@ export function parkedOf(run: RunDetail): string | null {
   const some = `${parked.length} of ${tasks(run.running.length)}`;
   const wait = parked.length === 1 ? "is waiting" : "are waiting";
   const why = visible(first.waits_for ?? "");
-  return `${some} ${wait} for ${why}. To run more at once, start the server with --max-tasks N or set max_tasks in settings.toml.`;
+  const more = why.endsWith("on all machines")
+    ? "set max_tasks_all on the Settings page"
+    : "start the server with --max-tasks N or set max_tasks in settings.toml";
+  return `${some} ${wait} for ${why}. To run more at once, ${more}.`;
 }
 
 /** What ended a run: a condition that could not be asked, whatever else failed; else the last task

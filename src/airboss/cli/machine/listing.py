@@ -33,7 +33,8 @@ def show_workers(*, is_json: bool) -> None:
     finally:
         line.close()
     if is_json:
-        print_json({"items": [_facts(worker, found) for worker in found.workers]})
+        items = [_facts(worker, found) for worker in found.workers]
+        print_json({"items": items, "tasks_waiting": found.tasks_waiting})
         return
     if not found.workers:
         aside().line("No workers yet. Start one with: airboss worker")
@@ -54,6 +55,9 @@ def show_workers(*, is_json: bool) -> None:
         for worker in found.workers
     ]
     print_table(heads, rows, out())
+    if count := found.tasks_waiting:
+        tasks = "1 task waits" if count == 1 else f"{count} tasks wait"
+        aside().line(f"{tasks} for a slot: all machines together are full (max_tasks_all).")
 
 
 def _slots(worker: "WorkerRow", found: "AllWorkers") -> str:

@@ -294,12 +294,17 @@ def _waiting_words(story: Story) -> str:
     """What a run waits for; of works that wait for a place, also where only some of them do."""
     if story.is_over or story.is_ending:
         return ""
+    from airboss.model.run_events import ON_ALL_MACHINES
+
     running = story.running
     parked = [work for work in running if work.waits_for and work.state != FOR_PERSON]
     if not parked or story.state == FOR_PERSON:
         return f"waiting for {story.waits_for}" if story.waits_for else ""
     who = f"{len(parked)} of {len(running)} tasks are waiting"
-    return f"{who} for {parked[0].waits_for} (run more at once: airboss serve --max-tasks N)"
+    why = parked[0].waits_for or ""
+    is_overall = why.endswith(ON_ALL_MACHINES)
+    more = "airboss settings set max_tasks_all N" if is_overall else "airboss serve --max-tasks N"
+    return f"{who} for {why} (run more at once: {more})"
 
 
 def state_words(state: str) -> str:

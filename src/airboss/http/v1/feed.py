@@ -25,11 +25,13 @@ class FeedEvent(RecordedEvent):
 
 class FeedProgress(BaseModel):
     """`caught-up` or `heartbeat`: up to which seq each stream was told. `lists`, of `caught-up`: a
-    list whose answer had this `X-Airboss-Lists`, or a larger one, misses nothing."""
+    list whose answer had this `X-Airboss-Lists`, or a larger one, misses nothing. `database_ms`, of
+    `heartbeat`: how long ago a database that several machines share last answered this server."""
 
     streams: dict[str, int]
     at: int | None = None
     lists: int | None = None
+    database_ms: int | None = None
 
 
 class FeedChanges(BaseModel):
@@ -81,7 +83,8 @@ async def follow_feed(
     behind what is known. What was there at the beginning comes without the deltas of blocks that
     have ended, unless `compact` is false, and `caught-up` behind it; `end` says that a stream is
     over, `gone` that there is none of that name; `changed` names what was told something, at most
-    four times a second; and every 5 s a `heartbeat` says how far each stream was told."""
+    four times a second; and every 5 s a `heartbeat` says how far each stream was told; each second
+    while a shared database does not answer."""
     followed = _followed(follow)
     # Read each time: pages may be built anew while the server runs.
     build = await anyio.to_thread.run_sync(build_of, PAGES)

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from fastapi import Header, Query, Response
+from fastapi import Query, Response
 from pydantic import BaseModel, Field
 
 from airboss.errors import Conflict
@@ -10,6 +10,7 @@ from airboss.http.description import refused
 from airboss.http.roles import Router, UseAsker
 from airboss.http.services import Use, UseRuns, UseSessions, Who
 from airboss.http.sse import EventStream
+from airboss.http.v1.callers_key import Key
 from airboss.http.v1.streams import (
     ENDING,
     LOOKED_FOR,
@@ -34,16 +35,6 @@ from airboss.service.run_request import NewRun
 from airboss.store.views import Wanted
 
 router = Router(prefix="/api/v1/runs", tags=["runs"])
-
-Key = Annotated[
-    str | None,
-    Header(
-        alias="Idempotency-Key",
-        min_length=1,
-        max_length=200,
-        description="A unique key of yours for this request. Repeating it starts nothing new.",
-    ),
-]
 
 
 class StartRun(RequestBody):

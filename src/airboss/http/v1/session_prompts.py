@@ -13,11 +13,13 @@ from airboss.http.description import refused
 from airboss.http.headers import SANDBOX
 from airboss.http.roles import Router
 from airboss.http.services import Use, UseSessions, Who
+from airboss.http.v1.callers_key import Key
 from airboss.http.v1.streams import LARGEST_SEQ, RequestBody
 from airboss.model.ids import PromptId
 from airboss.model.numbers import whole
 from airboss.model.prompt_events import PromptSelection
 from airboss.service.attached import MOST_FILES
+from airboss.service.callers_key import asked_with
 from airboss.store.images import Picture
 
 router = Router(prefix="/api/v1/sessions", tags=["sessions"])
@@ -88,16 +90,18 @@ class PromptReceipt(BaseModel):
     },
 )
 async def send_prompt(
-    session: str, asked: SendPrompt, sessions: UseSessions, who: Who, use: Use
+    session: str, asked: SendPrompt, sessions: UseSessions, who: Who, use: Use, key: Key = None
 ) -> PromptReceipt:
     """Send a message. It is on disk when this returns. A steering message is read between two steps
-    of the agent (`prompt.steered`). If the turn ends first, it becomes a turn of its own."""
+    of the agent (`prompt.steered`). If the turn ends first, it becomes a turn of its own. With an
+    `Idempotency-Key`, it is sent once however often you repeat it, on whatever server."""
     most = use.status.settings.max_body_bytes
     if len(asked.text.encode("utf-8", "replace")) >= most:
         raise TooLarge(f"The text of a request has up to {most} bytes here.")
     pictures = await asyncio.to_thread(_pictures, asked.images)
     more = asked.more(pictures)
-    receipt = await sessions.prompt(session, asked.text, who, asked.delivery, more)
+    with asked_with(key):
+        receipt = await sessions.prompt(session, asked.text, who, asked.delivery, more)
     return PromptReceipt(prompt=receipt.prompt, seq=receipt.seq, redacted=receipt.redacted)
 
 
