@@ -8,6 +8,7 @@ from typing import Final, Literal, TypeAlias
 
 from airboss.cage_settings import CageProfile
 from airboss.runtime.cage.group import CageGroup
+from airboss.runtime.cage.pins import Pins
 from airboss.runtime.cage.usage import (
     available_memory,
     descendants,
@@ -17,7 +18,8 @@ from airboss.runtime.cage.usage import (
     written_by,
 )
 
-Limit: TypeAlias = Literal["memory", "processes", "disk"]
+# What has been replaced is no limit of a profile, but ends a cage as one does.
+Limit: TypeAlias = Literal["memory", "processes", "disk", "replaced"]
 
 LOOK_SECONDS: Final = 0.25
 LEAST_DISK_BYTES: Final = 1_000_000_000
@@ -42,6 +44,8 @@ class CageWatch:
     group: CageGroup | None
     # Where the cage writes.
     folders: tuple[Path, ...]
+    # What is closed in its folder.
+    pins: Pins | None = None
     peak: int = 0
     _full: int = field(default=0, init=False)
     _written: int | None = field(default=None, init=False)
@@ -62,6 +66,8 @@ class CageWatch:
 
     def look(self) -> Limit | None:
         """Blocking: some reads of /proc or of the group."""
+        if self.pins is not None and self.pins.has_changed:
+            return "replaced"
         if self._fills_the_disk():
             return "disk"
         return self._look_at_group(self.group) if self.group else self._look_at_processes()
@@ -113,3 +119,9 @@ def in_words(limit: Limit, terms: CageProfile) -> str:
             return f"The cage was ended: it had more than {terms.processes:,} processes."
         case "disk":
             return "The cage was ended: less than 1 GB is free on the disk that it writes to."
+        case "replaced":
+            return (
+                "The cage was ended: somebody outside replaced what is closed in its folder (git's "
+                "configuration or hooks, or a part of Airboss), and what is there now could be "
+                "written from inside for a moment. Read it before you use git there."
+            )
