@@ -137,9 +137,8 @@ async def opened_services(
         audit = Audit(log, redactor, token_changes(settings, folder))
         await audit.open()
         kept, given = SettingStore(database), sources or SettingSources.of(settings)
-        changes = SettingChanges(
-            given, kept, redactor, audit, announce=lambda: log.announce("settings")
-        )
+        tell_changed = functools.partial(log.announce, "settings")
+        changes = SettingChanges(given, kept, redactor, audit, announce=tell_changed)
         settings = await changes.load()
         check_settings(await with_added(settings, kept))
         refusals = Refusals(audit)
@@ -236,6 +235,7 @@ async def opened_services(
             budgets=budgets,
             approval_seconds=settings.approval_seconds,
             quiet_seconds=settings.quiet_seconds,
+            mcp_wait_seconds=settings.mcp_wait_seconds,
             max_sessions=settings.max_sessions,
             loop_detection=settings.loop_detection,
             max_block=settings.max_block_characters,

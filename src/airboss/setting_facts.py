@@ -88,6 +88,10 @@ SETTING_FACTS: Final[Mapping[str, SettingFacts]] = {
         "After this many seconds without activity, the server asks the runtime about the turn.",
         *("number", "new_sessions"),
     ),
+    "mcp_wait_seconds": SettingFacts(
+        "How many seconds the first request of a session waits for MCP servers that are starting.",
+        *("number", "new_sessions"),
+    ),
     "auto_switch": SettingFacts(
         "When a Copilot model is at its rate limit: ask a person whether the agent goes on with a "
         "model that Copilot chooses, always go on (yes), or let the turn fail (no).",

@@ -157,6 +157,8 @@ class Settings(_Frozen):
     max_runtimes: int = Field(default=8, gt=0)
     # A turn without any sign of life is asked about after so many seconds.
     quiet_seconds: float = Field(default=60.0, gt=0)
+    # The first request of a session waits so long for MCP servers that are still starting.
+    mcp_wait_seconds: float = Field(default=10.0, gt=0, le=600)
     # Where a model of Copilot is at its rate limit: go on with one that the service chooses?
     auto_switch: OnRateLimit = "ask"
     # An agent that repeats itself is warned, then refused, then stopped.

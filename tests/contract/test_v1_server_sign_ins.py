@@ -27,7 +27,7 @@ def portal(tmp_path_factory: pytest.TempPathFactory, wiki: Wiki) -> Generator[Po
     folder: Path = tmp_path_factory.mktemp("signing")
     portal = Portal(folder, ("--root", str(folder)))
     portal.data.mkdir()
-    settings = f'[session.mcp_servers.wiki]\nurl = "{wiki.url}"\n'
+    settings = f'mcp_wait_seconds = 60\n[session.mcp_servers.wiki]\nurl = "{wiki.url}"\n'
     (portal.data / "settings.toml").write_text(settings, "utf-8")
     with portal.serving():
         yield portal

@@ -52,7 +52,7 @@ async def person(make_portal: MakePortal, tmp_path: Path, wiki: Wiki) -> AsyncGe
     entry.write_text(json.dumps(ENTRY), "utf-8")
     portal = make_portal("--permissions", "approve-all", "--entry", str(entry), script=SCRIPT)
     portal.data.mkdir(mode=0o700)
-    settings = f'[session.mcp_servers.wiki]\nurl = "{wiki.url}"\n'
+    settings = f'mcp_wait_seconds = 60\n[session.mcp_servers.wiki]\nurl = "{wiki.url}"\n'
     (portal.data / "settings.toml").write_text(settings, "utf-8")
     portal.start()
     person = Person(portal)

@@ -105,7 +105,9 @@ async def portal(stage: Stage, tmp_path: Path) -> AsyncGenerator[Portal]:
 
 
 def write_settings(portal: Portal, text: str) -> None:
-    (portal.data / "settings.toml").write_text(text, "utf-8")
+    # On a busy machine a server starts more slowly than people want to wait.
+    whole = f"mcp_wait_seconds = 60\n{text}"
+    (portal.data / "settings.toml").write_text(whole, "utf-8")
 
 
 def facts(request: dict[str, Any], folder: Path) -> dict[str, Any]:

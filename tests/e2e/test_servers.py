@@ -35,7 +35,7 @@ def portal(tmp_path: Path, wiki: Wiki) -> Iterator[Portal]:
     portal = Portal(tmp_path, ("--permissions", "approve-all"), SCRIPT)
     portal.data.mkdir(parents=True, mode=0o700)
     settings = (
-        f'[session.mcp_servers.wiki]\nurl = "{wiki.url}"\n'
+        f'mcp_wait_seconds = 60\n[session.mcp_servers.wiki]\nurl = "{wiki.url}"\n'
         '[session.mcp_servers.broken]\ncommand = ["/no/such/program"]\n'
     )
     (portal.data / "settings.toml").write_text(settings, "utf-8")

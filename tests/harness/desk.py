@@ -57,7 +57,7 @@ class Desk:
     async def asked(self, count: int = 1) -> list[Asked]:
         """Once so many are on disk."""
         view = self.state.view
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(20):
             while view is None or len(view.items) != count:
                 await asyncio.sleep(0.005)
                 view = self.state.view

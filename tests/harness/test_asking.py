@@ -15,6 +15,7 @@ from airboss.model.task_events import ToolCall
 from airboss.runtime.session import RuntimeSession
 from airboss.runtime.session_request import SessionRequest
 from airboss.settings import Policy
+from tests.runtime.conftest import soon
 from tests.service.house import ME, House, house_in
 
 TASK = TaskRunId("tsk_1")
@@ -284,11 +285,13 @@ async def test_a_request_to_a_session_that_cannot_be_resumed_is_told_why(
 
 
 async def test_a_resumed_session_has_the_job_tools_and_the_policy_it_is_given(
-    house: House,
+    house: House, tmp_path: Path
 ) -> None:
     session = await start(house)
     await over(await ask(house, session, "hello"))
-    await asyncio.sleep(1)  # so long the runtime takes to have it on disk
+    kept = tmp_path / "data" / "copilot-home" / "session-state" / session / "events.jsonl"
+    # The runtime writes a moment later than it speaks.
+    assert await soon(lambda: kept.exists() and "assistant.turn_end" in kept.read_text("utf-8"))
     house.kill_runtime()
     await house.until(session, "interrupted")
     await house.sessions.resume(session, WHO, "deny-all")

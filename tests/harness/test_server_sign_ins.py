@@ -12,11 +12,10 @@ import pytest
 from airboss.errors import Conflict, Invalid, NotFound, SignInFailed
 from airboss.model.inbox_events import InboxItem, SignInAsked
 from airboss.provider_settings import Provider, ProviderModel
-from airboss.runtime import mcp_servers
 from tests.runtime.copilot_service import Stage, on_stage
 from tests.servers.started import SIGNED_IN, Wiki, person_at, started
 from tests.service.house import ME, House, house_in
-from tests.service.test_mcp_servers import calling, ends
+from tests.service.test_mcp_servers import PATIENT, calling, ends
 from tests.service.test_session_setup import Watched, offered
 
 pytestmark = pytest.mark.timeout(150)
@@ -31,18 +30,18 @@ def wiki() -> Generator[Wiki]:
 
 
 @pytest.fixture
-async def watched(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wiki: Wiki
-) -> AsyncGenerator[Watched]:
-    # Under load, servers take longer to answer than people want to wait.
-    monkeypatch.setattr(mcp_servers, "READY_SECONDS", 40.0)
+async def watched(tmp_path: Path, wiki: Wiki) -> AsyncGenerator[Watched]:
     session: dict[str, Any] = {"mcp_servers": {"wiki": {"url": wiki.url}}}
     async with on_stage(Stage()) as stage:
         provider = Provider(
             name="house", base_url=f"{stage.address}/v1", models=(ProviderModel(id="stand-in"),)
         )
         async with house_in(
-            tmp_path, providers=(provider,), session=session, permissions="approve-all"
+            tmp_path,
+            providers=(provider,),
+            session=session,
+            permissions="approve-all",
+            mcp_wait_seconds=PATIENT,
         ) as house:
             yield Watched(house, stage, tmp_path / "work" / "airboss.json")
 
@@ -182,7 +181,6 @@ async def test_what_a_browser_brings_counts_once_and_for_who_began_it(watched: W
 async def test_where_nobody_registers_by_themselves_the_settings_say_who_we_are(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, registered: str
 ) -> None:
-    monkeypatch.setattr(mcp_servers, "READY_SECONDS", 40.0)
     name, _, secret = registered.partition(":")
     known = {"client_id": name}
     if secret:
@@ -198,7 +196,11 @@ async def test_where_nobody_registers_by_themselves_the_settings_say_who_we_are(
                 name="house", base_url=f"{stage.address}/v1", models=(ProviderModel(id="stand-in"),)
             )
             async with house_in(
-                tmp_path, providers=(provider,), session=session, permissions="approve-all"
+                tmp_path,
+                providers=(provider,),
+                session=session,
+                permissions="approve-all",
+                mcp_wait_seconds=PATIENT,
             ) as house:
                 watched = Watched(house, stage, tmp_path / "work" / "airboss.json")
                 opened = await watched.opened()

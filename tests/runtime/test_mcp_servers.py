@@ -9,9 +9,9 @@ import pytest
 
 from airboss.model.events import ToolEnded
 from airboss.model.mcp_events import McpChanged
-from airboss.model.setup import Setup, ToolSetup
+from airboss.model.setup import AgentSetup, Setup, ToolSetup
 from airboss.model.tool_lists import ToolList
-from airboss.runtime import mcp_servers, tool_names
+from airboss.runtime import tool_names
 from airboss.runtime.mcp_servers import ServerAddress, ServerProgram
 from airboss.runtime.session import RuntimeSession
 from airboss.runtime.signals import TurnFailed, TurnIdle
@@ -40,10 +40,8 @@ async def ask(session: RuntimeSession, listener: Listener, text: str, seconds: f
 
 
 async def test_servers_that_fail_hang_or_are_nowhere_stop_nothing(
-    flight: Flight, listener: Listener, monkeypatch: pytest.MonkeyPatch
+    flight: Flight, listener: Listener
 ) -> None:
-    # On a busy machine the good one takes some seconds, too.
-    monkeypatch.setattr(mcp_servers, "READY_SECONDS", 6.0)
     servers: dict[str, Any] = {
         "good": ServerProgram((sys.executable, mcp_server.__file__, str(flight.folder / "notes"))),
         "dies": tricks("die"),
@@ -52,7 +50,8 @@ async def test_servers_that_fail_hang_or_are_nowhere_stop_nothing(
         "nowhere": ServerAddress("http://127.0.0.1:1/mcp"),
     }
     began = time.monotonic()
-    session = await flight.session(listener, servers=servers)
+    # On a busy machine the good one takes some seconds, too.
+    session = await flight.session(listener, servers=servers, server_wait=6.0)
     opened = time.monotonic() - began
     await ask(session, listener, 'call good-poke {"what": "it"}')
     assert (flight.folder / "notes").read_text("utf-8") == "poke it\n"
@@ -69,11 +68,8 @@ async def test_servers_that_fail_hang_or_are_nowhere_stop_nothing(
     await session.close()
 
 
-async def test_one_that_is_late_alone_may_come_later(
-    flight: Flight, listener: Listener, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(mcp_servers, "READY_SECONDS", 0.2)
-    session = await flight.session(listener, servers={"slow": tricks("slow")})
+async def test_one_that_is_late_alone_may_come_later(flight: Flight, listener: Listener) -> None:
+    session = await flight.session(listener, servers={"slow": tricks("slow")}, server_wait=0.2)
     await ask(session, listener, "say hello")
     assert states(listener) == {"slow": "starting"}
     assert await soon(lambda: states(listener) == {"slow": "connected"}, 30)
@@ -84,17 +80,16 @@ async def test_one_that_is_late_alone_may_come_later(
 
 @trial
 async def test_one_that_starts_so_slowly_that_it_refuses_is_tried_again(
-    flight: Flight, listener: Listener, monkeypatch: pytest.MonkeyPatch
+    flight: Flight, listener: Listener
 ) -> None:
-    monkeypatch.setattr(mcp_servers, "READY_SECONDS", 0.2)
     first = flight.folder / "first"
     begin = f'[ -e {first} ] || {{ touch {first}; sleep 13; }}; exec "$@"'
     words = (sys.executable, str(TRICKS.with_name("tools.py")))
     slow = ServerProgram(("/bin/sh", "-c", begin, "sh", *words))
-    session = await flight.session(listener, servers={"slow": slow})
+    session = await flight.session(listener, servers={"slow": slow}, server_wait=0.2)
     await ask(session, listener, "say hello")
     assert await soon(lambda: states(listener) == {"slow": "failed"}, 60)
-    monkeypatch.setattr(mcp_servers, "READY_SECONDS", 20.0)
+    session.servers.wait_seconds = 20.0
     await ask(session, listener, 'call slow-variable {"name": "NOTHING"}', 40)
     assert states(listener) == {"slow": "connected"}
     assert listener.all(ToolEnded)[-1].error is None
@@ -123,15 +118,33 @@ async def test_a_server_that_crashes_floods_or_lies_costs_one_call_each(
 async def test_a_turn_that_is_stopped_leaves_the_servers_and_a_closed_session_does_not(
     flight: Flight, listener: Listener
 ) -> None:
-    session = await flight.session(listener, servers={"odd": tricks("serve")})
+    # With a word of its own: others run the same server at the same time.
+    words = ("serve", str(flight.folder))
+    session = await flight.session(listener, servers={"odd": tricks(*words)})
     await ask(session, listener, "call odd-lies {}")
     await session.send("shell sleep 60")
     await session.abort()
     await ask(session, listener, "call odd-lies {}")
     assert listener.all(ToolEnded)[-1].text.startswith("[1, 2]")
-    assert running(str(TRICKS))
+    assert running(" ".join(words))
     await session.close()
-    assert await soon(lambda: not running(str(TRICKS)))
+    assert await soon(lambda: not running(" ".join(words)))
+
+
+async def test_servers_of_a_session_with_an_agent_start_with_it_too(
+    flight: Flight, listener: Listener
+) -> None:
+    setup = Setup(agents={"a": AgentSetup(description="d", prompt="p")}, agent="a")
+    servers = {"odd": tricks("serve")}
+    session = await flight.session(listener, servers=servers, setup=setup)
+    assert await soon(lambda: states(listener) == {"odd": "connected"}), "nothing was asked yet"
+    await session.close()
+    again = Listener()
+    resumed = await flight.session(again, id=session.id, resume=True, servers=servers, setup=setup)
+    assert await soon(lambda: states(again) == {"odd": "connected"})
+    await ask(resumed, again, "call odd-lies {}")
+    assert again.all(ToolEnded)[-1].text.startswith("[1, 2]")
+    await resumed.close()
 
 
 async def test_tools_that_come_later_are_narrowed_too(flight: Flight, listener: Listener) -> None:

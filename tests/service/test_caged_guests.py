@@ -15,12 +15,11 @@ import pytest
 from airboss.model.cage_events import EgressRefused
 from airboss.model.events import ToolEnded
 from airboss.model.hook_events import HookRan
-from airboss.runtime import mcp_servers
 from airboss.runtime.cage.ability import ability
 from tests.runtime.conftest import running, soon
 from tests.service import test_mcp_servers
 from tests.service.house import ME
-from tests.service.test_mcp_servers import SECRET, TRICKS, calling
+from tests.service.test_mcp_servers import PATIENT, SECRET, TRICKS, calling
 from tests.service.test_session_setup import Watched, watched_in
 
 pytestmark = pytest.mark.skipif(ability().kind != "strong", reason="no strong cage holds here")
@@ -47,17 +46,14 @@ def script(folder: Path, name: str, text: str) -> str:
 
 
 @asynccontextmanager
-async def caged(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, **session: Any
-) -> AsyncGenerator[Watched]:
-    # Under load, a program takes longer to start than people want to wait.
-    monkeypatch.setattr(mcp_servers, "READY_SECONDS", 40.0)
-    async with watched_in(tmp_path, session=session, permissions="caged") as watched:
+async def caged(tmp_path: Path, **session: Any) -> AsyncGenerator[Watched]:
+    settings: dict[str, Any] = {"permissions": "caged", "mcp_wait_seconds": PATIENT}
+    async with watched_in(tmp_path, session=session, **settings) as watched:
         yield watched
 
 
 async def test_hooks_run_in_the_cage_and_outside_only_where_the_settings_say_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
     hooks, secret = tmp_path / "hooks", tmp_path / "secret"
     secret.write_text("canary", "utf-8")
@@ -68,7 +64,7 @@ async def test_hooks_run_in_the_cage_and_outside_only_where_the_settings_say_so(
         "userPromptSubmitted": [inside],
         "preToolUse": [python, {**outside, "seconds": 20, "on_host": True}],
     }
-    async with caged(tmp_path, monkeypatch, hooks=said) as watched:
+    async with caged(tmp_path, hooks=said) as watched:
         work = watched.house.work
         (work / "a.txt").write_text("alpha", "utf-8")
         session = await watched.opened()
@@ -118,13 +114,14 @@ async def test_a_server_on_the_host_is_asked_for_and_nothing_of_it_is_in_the_cag
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, address: str
 ) -> None:
     monkeypatch.setenv("WIKI_SECRET", SECRET)
-    program = [sys.executable, str(TRICKS), "serve"]
+    # With a word of its own: others run the same server at the same time.
+    program = [sys.executable, str(TRICKS), "serve", str(tmp_path)]
     servers = {
         "files": {"command": program, "env": {"KEY": "$WIKI_SECRET"}, "on_host": True},
         "wiki": {"url": address, "token_variable": "WIKI_SECRET", "on_host": True},
         "gone": {"command": [sys.executable, str(TRICKS), "die"], "on_host": True},
     }
-    async with caged(tmp_path, monkeypatch, mcp_servers=servers) as watched:
+    async with caged(tmp_path, mcp_servers=servers) as watched:
         session = await watched.opened(mcpServers={name: {} for name in servers})
         said = await approved(watched, session, calling("files-variable", name="HOME"))
         assert os.environ["HOME"] in said.text
@@ -149,15 +146,15 @@ async def test_a_server_on_the_host_is_asked_for_and_nothing_of_it_is_in_the_cag
         ]
         assert shell.text.count("There is nothing here") == 2
         assert SECRET not in shell.text
-        assert running(str(TRICKS))
+        assert running(f"{TRICKS} serve {tmp_path}")
         await watched.house.sessions.close(session, ME)
-        assert await soon(lambda: not running(f"{TRICKS} serve"))
+        assert await soon(lambda: not running(f"{TRICKS} serve {tmp_path}"))
 
 
 async def test_a_server_at_an_allowed_host_is_called_by_the_way_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
-    async with caged(tmp_path, monkeypatch, cage={"hosts": ["mcp.example.invalid"]}) as watched:
+    async with caged(tmp_path, cage={"hosts": ["mcp.example.invalid"]}) as watched:
         docs = {"docs": {"url": "https://mcp.example.invalid/mcp"}}
         session = await watched.opened(mcpServers=docs)
         await watched.asked(session)
@@ -167,9 +164,9 @@ async def test_a_server_at_an_allowed_host_is_called_by_the_way_out(
 
 
 async def test_hooks_of_an_entry_run_in_the_cage_of_its_task(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
-    async with caged(tmp_path, monkeypatch) as watched:
+    async with caged(tmp_path) as watched:
         work = watched.entry.parent
         noting = (
             "import getpass\ndef note(given):\n    open('noted', 'a').write(getpass.getuser())\n"

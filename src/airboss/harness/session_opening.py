@@ -161,5 +161,6 @@ class SessionOpening:
             resume=resume,
             goes_on=goes_on,
             quiet_limit=terms.quiet_seconds,
+            server_wait=terms.mcp_wait_seconds,
             most=terms.max_block,
         )

@@ -58,6 +58,7 @@ class SessionTerms:
     # So long a decision is waited for; without it for as long as it takes.
     approval_seconds: float | None
     quiet_seconds: float
+    mcp_wait_seconds: float
     loop_detection: LoopDetection
     max_block: int = MOST_CHARACTERS
     # What happens where the model's service is at its limit.

@@ -19,8 +19,8 @@ from airboss.runtime.sweep import sweep_servers
 
 T = TypeVar("T")
 
-# So long the first request waits for servers that have not answered.
-READY_SECONDS: Final = 5.0
+# So long the first request waits for servers that have not answered, where nobody says how long.
+READY_SECONDS: Final = 10.0
 _RELEASE_SECONDS: Final = 30.0
 _LOOK_SECONDS: Final = 0.2
 _END_SECONDS: Final = 3.0
@@ -103,8 +103,10 @@ class McpServers:
         servers: Mapping[str, Server],
         redactor: Redacting,
         tell: Callable[[McpChanged], None],
+        wait_seconds: float = READY_SECONDS,
     ) -> None:
         self._session = session
+        self.wait_seconds = wait_seconds
         self._servers = servers
         self._redactor = redactor
         self._tell = tell
@@ -169,7 +171,7 @@ class McpServers:
         if not self._is_waited_for:
             return False
         self._is_waited_for = False
-        await self._settled(READY_SECONDS)
+        await self._settled(self.wait_seconds)
         late = [name for name, state in self._states.items() if state == "starting"]
         if late and self.connected:
             self._ended.update(late)
@@ -197,7 +199,7 @@ class McpServers:
         request = MCPRestartServerRequest(server_name=name)
         with contextlib.suppress(AirbossError):  # its state says so
             await say(lambda rpc: rpc.mcp.restart_server(request))
-        await self._settled(READY_SECONDS)
+        await self._settled(self.wait_seconds)
 
     async def _settled(self, seconds: float) -> None:
         with contextlib.suppress(TimeoutError):

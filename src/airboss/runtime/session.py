@@ -120,8 +120,7 @@ class RuntimeSession(SessionOnProcess):
         except RuntimeRefused as error:
             raise gone(error, asked.id) from error
         if self.servers:
-            # Nobody waits for it: the runtime starts them when it is asked for their list.
-            self._process.begin(self._sdk.rpc.mcp.list())
+            self._process.begin(self.servers.start(self._sdk.rpc))  # nobody waits for it
 
     def go_on(self, pending: CutOffRequests, is_told: Callable[[str], bool] | None = None) -> None:
         """The turn that was cut off goes on: what it asked for is asked again now. Calls of tools

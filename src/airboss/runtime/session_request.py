@@ -10,7 +10,7 @@ from airboss.model.excerpt import MOST_CHARACTERS, Redacting
 from airboss.model.setup import USUAL, Setup
 from airboss.runtime.auto_switch import DecideSwitch
 from airboss.runtime.hooks import MoreHooks, ToolGate
-from airboss.runtime.mcp_servers import Server
+from airboss.runtime.mcp_servers import READY_SECONDS, Server
 from airboss.runtime.named_models import ServiceModel
 from airboss.runtime.permission import Decide
 from airboss.runtime.pool_key import PoolKey
@@ -69,6 +69,8 @@ class SessionRequest:
     # The MCP servers of the setup, with what they are started and called with.
     servers: Mapping[str, Server] = field(default_factory=dict[str, Server])
     quiet_limit: float = 60.0
+    # The first request waits so long for those of them that are starting.
+    server_wait: float = READY_SECONDS
     # Of each block so many characters are told.
     most: int = MOST_CHARACTERS
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+from typing import Any
 
 from airboss.errors import RuntimeUnavailable
 from airboss.runtime.mcp_servers import McpServers, Say
@@ -13,13 +14,19 @@ class RunningServers(McpServers):
     """What is known of them, and what is said to the runtime about them."""
 
     def __init__(self, asked: SessionRequest, say: Say) -> None:
-        super().__init__(asked.id, asked.servers, asked.redactor, asked.hear)
+        super().__init__(asked.id, asked.servers, asked.redactor, asked.hear, asked.server_wait)
         self._tools = asked.setup.tools
+        self._is_agent = asked.setup.agent is not None
         self._say = say
         self._narrowing = asyncio.Lock()
         self._seen = frozenset[str]()  # the tools that they brought
         self._is_new = False  # some came since a request was sent
         self._are_hidden = False  # as one did not say what it has
+
+    async def start(self, rpc: Any) -> None:
+        """The runtime starts them when it is asked for their list. Where the session is an agent it
+        does not: there it is told to read them anew."""
+        await (rpc.mcp.reload() if self._is_agent else rpc.mcp.list())
 
     async def tools(self) -> dict[str, tuple[str, ...]]:
         """By the names that they have there; of the servers that are connected."""

@@ -25,6 +25,7 @@ class SettingsInForce:
         # These hold for sessions that are opened or resumed from now on.
         sessions.approval_seconds = settings.approval_seconds
         sessions.quiet_seconds = settings.quiet_seconds
+        sessions.mcp_wait_seconds = settings.mcp_wait_seconds
         sessions.session_keys = settings.session
         sessions.loop_detection = settings.loop_detection
         sessions.auto_switch = settings.auto_switch

@@ -135,8 +135,7 @@ class Mirror:
 
     async def close(self) -> None:
         """What was said by now is written, if that does not take long."""
-        for work in ("check", "look again"):
-            self._background.cancel(work)
+        self._background.cancel("look again")
         if self._changed is not None:
             self._changed.end()
         await self._background.close(seconds=_LAST_SECONDS)

@@ -76,6 +76,7 @@ class OpenSessions:
     # So long a decision is waited for in a person's session, where somebody set a limit.
     approval_seconds: float | None
     quiet_seconds: float
+    mcp_wait_seconds: float
     max_sessions: int
     loop_detection: LoopDetection = field(default_factory=LoopDetection)
     images: Images | None = None
@@ -228,6 +229,7 @@ class OpenSessions:
             find_earlier=partial(earlier_decisions_of, self.log),
             approval_seconds=self._approval_seconds(state),
             quiet_seconds=self.quiet_seconds,
+            mcp_wait_seconds=self.mcp_wait_seconds,
             loop_detection=self.loop_detection,
             max_block=self.max_block,
             auto_switch=self.auto_switch,

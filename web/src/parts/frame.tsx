@@ -70,7 +70,8 @@ export function Frame({ page, title, app = false, freshness, children }: Props) 
       <main id="content" class={app ? "col" : undefined} tabIndex={-1}>
         {stopped.value ? <Stopped /> : <SignIn title={counted}>{children}</SignIn>}
       </main>
-      {access.value === "in" && floating.value === "palette" && <Palette onClose={land} />}
+      {/* Also while it is not known yet who this is: what is typed until then would be lost. */}
+      {access.value !== "out" && floating.value === "palette" && <Palette onClose={land} />}
       {floating.value === "shortcuts" && <Shortcuts onClose={land} />}
     </div>
   );
