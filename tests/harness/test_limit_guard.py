@@ -132,7 +132,7 @@ async def test_an_agent_that_says_nothing_for_too_long_is_asked_about_until_it_s
     guard.hear()
     # Read in the story: it is soon asked about again, and nobody might see that nothing is asked.
     async with asyncio.timeout(20):
-        while "item.settled" not in await kinds(log):
+        while "item.settled" not in await kinds(log):  # noqa: ASYNC110 - the story is read
             await asyncio.sleep(0.005)
     assert not turn.must_stop
     guard.end(turn)

@@ -81,14 +81,29 @@ async def _answers(process: RuntimeProcess, exited: "asyncio.Future[None]") -> b
 
 
 def _sign(process: RuntimeProcess) -> tuple[int, int]:
-    """Changes while it lives, even where a ping has to wait: it says things, or it computes."""
+    """Changes while it lives, even where a ping has to wait: it says things, computes, or would do
+    so if others left it a processor."""
     if process.pid is None:
         return process.wire.heard, 0
+    return process.wire.heard, int(processor_seconds(process.pid) / _CPU_SECONDS)
+
+
+def processor_seconds(pid: int) -> float:
+    """What it had of processors, and what it waited for one, where the system tells that."""
     try:
-        used = psutil.Process(process.pid).cpu_times()
+        used = psutil.Process(pid).cpu_times()
     except psutil.Error:
-        return process.wire.heard, 0
-    return process.wire.heard, int((used.user + used.system) / _CPU_SECONDS)
+        return 0.0
+    return used.user + used.system + _waited(pid)
+
+
+def _waited(pid: int) -> float:
+    waited = 0
+    with contextlib.suppress(OSError, ValueError, IndexError):  # not Linux, or just gone
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            with open(f"/proc/{pid}/task/{thread}/schedstat", encoding="ascii") as told:
+                waited += int(told.read().split()[1])
+    return waited / 1e9
 
 
 def _answered(ping: "asyncio.Future[Any]") -> bool:

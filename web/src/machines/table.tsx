@@ -56,6 +56,7 @@ function Row({ one, passed, isSelected, onSelect }: RowProps) {
   const { look, word } = lookOf(one);
   const silent = isSilent(one);
   const count = one.runs.length;
+  const noun = count === 1 ? "run" : "runs";
   return (
     <tr class={silent || one.state === "lost" ? "lost" : undefined}>
       <td>
@@ -82,11 +83,11 @@ function Row({ one, passed, isSelected, onSelect }: RowProps) {
             type="button"
             class="btn ghost sm"
             aria-pressed={isSelected}
-            aria-label={`Show the runs of ${visible(one.name)}: ${count}`}
+            aria-label={`${count} ${noun}, show the runs of ${visible(one.name)}`}
             onClick={onSelect}
           >
             {count}
-            <span class="phone-only">{count === 1 ? "run" : "runs"}</span>
+            <span class="phone-only"> {noun}</span>
           </button>
         )}
       </td>
