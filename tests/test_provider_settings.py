@@ -176,6 +176,7 @@ def test_what_a_provider_cannot_be_is_refused_with_its_place(
         "p\u200bassword",
         "%70ass\u3164word",
         "x-amz+signature",
+        "api" + 100 * "-" + "key",  # longer than what is looked up
     ],
 )
 def test_a_credential_is_known_by_any_spelling_of_its_name(name: str) -> None:

@@ -134,7 +134,7 @@ async def opened_services(
         await stack.enter_async_context(log.running())
         redactor = Redactor(secrets)
         accounts.read_kept, accounts.learn = kept_secrets.value, redactor.learn
-        audit = Audit(log, redactor, token_changes(settings, folder))
+        audit = Audit(log, redactor, token_changes(settings, folder, machines))
         await audit.open()
         kept, given = SettingStore(database), sources or SettingSources.of(settings)
         tell_changed = functools.partial(log.announce, "settings")

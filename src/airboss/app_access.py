@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import logging
 import time
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from airboss.background import Background
 from airboss.errors import StoreAway, StoreUnavailable
@@ -18,19 +18,24 @@ from airboss.store.notices import ACCESS
 from airboss.store.shared_access import AccessStore
 from airboss.store.token_changes import ChangesToTell, TokenChanges
 
+if TYPE_CHECKING:
+    from airboss.app_machines import Machines
+
 # Where no notice came: so often it is looked who may come in.
 _LOOK_SECONDS: Final = 1.0
 
 _log = logging.getLogger(__name__)
 
 
-def token_changes(settings: Settings, folder: DataFolder) -> ChangesToTell:
+def token_changes(
+    settings: Settings, folder: DataFolder, machines: "Machines | None"
+) -> ChangesToTell:
     """What was done to the tokens without a server."""
-    if settings.database is None:
+    if settings.database is None or machines is None:
         return TokenChanges(folder)
     from airboss.store.postgres_tokens import SharedTokenChanges
 
-    return SharedTokenChanges(settings.database)
+    return SharedTokenChanges(settings.database, machines.member.worker.id)
 
 
 def has_shared_tokens(settings: Settings) -> bool:

@@ -76,10 +76,11 @@ async def opened_database(
     shared = PostgresDatabase(settings.database)
     stack.push_async_callback(shared.close)
     await shared.open()
-    joined = Machines.joined(
+    machines = await Machines.joined(
         stack, settings, settings.database, folder, shared, has_pages=has_pages
     )
-    return shared, await joined
+    shared.write_as(machines.ownership)
+    return shared, machines
 
 
 def _own_roots(settings: Settings) -> tuple[Path, ...]:
@@ -91,11 +92,7 @@ def new_log(database: Database, machines: "Machines | None", folder: DataFolder)
     forget = SessionFiles(folder).forget
     if machines is None:
         return EventLog(database, Journal(folder.journal), forget)
-    from airboss.machines.heart import end_as_lost
-
-    owner = Ownership(machines.member.worker.id, lambda fenced: end_as_lost(f"{fenced}."))
-    machines.ownership = owner
-    return EventLog(database, None, forget, owner)
+    return EventLog(database, None, forget, machines.ownership)
 
 
 def engine_home(
@@ -152,10 +149,10 @@ class Machines:
     member: "Member"
     database: Database
     roots: SharedRoots
+    ownership: Ownership
     works: bool = True
     takeover: Takeover | None = None
     owners: Owners | None = None
-    ownership: Ownership | None = None
     drain_seconds: float = 0
     shared: SharedRuns = field(init=False)
     release: RunRelease = field(init=False)
@@ -174,6 +171,7 @@ class Machines:
     ) -> "Machines":
         """Nothing of this data folder's last worker runs any more when this one is registered: what
         that one had is free from then on. It leaves when all else on the stack has ended."""
+        from airboss.machines.heart import end_as_lost
         from airboss.machines.member import Introduction, Member, new_worker_id
 
         notes, place = folder.runtime_notes, folder.owner_id()
@@ -196,7 +194,10 @@ class Machines:
         times = LeaseTimes(settings.lease_seconds)
         member = await Member.joined(url, introduction, times, notes)
         stack.push_async_callback(member.end)
-        return cls(member, database, roots, settings.work, drain_seconds=settings.drain_seconds)
+        owner = Ownership(member.worker.id, lambda fenced: end_as_lost(f"{fenced}."))
+        return cls(
+            *(member, database, roots, owner, settings.work), drain_seconds=settings.drain_seconds
+        )
 
     def shared_runs(self, log: EventLog, slots: Slots, folders: Folders) -> SharedRuns:
         """What this worker takes, and what it leaves to others, goes by its slots and folders."""
@@ -232,10 +233,10 @@ class Machines:
 
     def counts(self) -> dict[str, int]:
         """Since the start of this worker."""
-        takeover, owners, ownership = self.takeover, self.owners, self.ownership
+        takeover, owners = self.takeover, self.owners
         return {
             "takeovers": takeover.taken if takeover else 0,
-            "fenced_writes": ownership.fenced if ownership else 0,
+            "fenced_writes": self.ownership.fenced,
             "commands_asked": owners.asked if owners else 0,
             "commands_done": owners.done if owners else 0,
         }
@@ -279,8 +280,7 @@ class Machines:
         parts = (self.shared, log, left, recovery, name, self.release)
         self.takeover = Takeover(*parts)
         stack.push_async_callback(self.takeover.close)
-        if self.ownership:
-            self.ownership.on_taken = self.takeover.drop_soon
+        self.ownership.on_taken = self.takeover.drop_soon
         await self.takeover.look()
         await left.end_tasks()
         await inbox.recover(left.others)

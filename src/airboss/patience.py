@@ -8,8 +8,8 @@ import asyncio
 from contextvars import Context, ContextVar, copy_context
 from typing import Final
 
-# So long a person waits.
-PERSON_SECONDS: Final = 5.0
+# So long a person waits: within five seconds there is an answer, which has to be written and sent.
+PERSON_SECONDS: Final = 4.8
 
 # None has no bound.
 _seconds: ContextVar[float | None] = ContextVar("patience", default=None)

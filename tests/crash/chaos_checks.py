@@ -71,6 +71,11 @@ def read_lines(file: Path) -> list[Line]:
     return lines
 
 
+def attempt_of(sent: Json) -> Attempt:
+    """That a mission was sent in."""
+    return Attempt(sent["session"], sent["mission"]["kind"], sent["mission"]["round"])
+
+
 def check(found: Evidence, outcome: str | None = None) -> list[Finding]:
     """Nothing where all is as it must be. A run that somebody stopped ends with `outcome`."""
     findings = [*compare_streams(found), *_attempts(found), *_waits(found), *_left(found)]
@@ -155,7 +160,7 @@ def _attempts(found: Evidence) -> Iterator[Finding]:
         yield from _task(name, events)
         task = events[0]["event"]["task"]
         for sent, ended in _pairs(events):
-            attempt = Attempt(sent["session"], sent["mission"]["kind"], sent["mission"]["round"])
+            attempt = attempt_of(sent)
             if attempt in known:
                 yield Finding("repeated", f"{name}: {attempt} was begun twice")
             known.add(attempt)

@@ -37,8 +37,9 @@ WORKERS: Final = ("worker-1", "worker-2", "worker-3")
 READY: Final = "This worker is ready."
 _START_SECONDS: Final = 60.0
 _AGAIN_SECONDS: Final = 0.1
-# Longer than any trial: one that has such a lease does not end itself when it is lost.
-DEAF: Final = 60.0
+# Longer than any trial: one that has such a lease beats too seldom to hear soon that it is lost,
+# and does not end itself.
+DEAF: Final = 300.0
 # What the table says of each event beside what Airboss does: when it was written by the database's
 # clock, and by which life of which process.
 _WITNESS: Final = """
@@ -46,7 +47,8 @@ ALTER TABLE airboss.events
   ADD COLUMN true_at bigint DEFAULT (extract(epoch FROM clock_timestamp()) * 1000)::bigint,
   ADD COLUMN told_by text DEFAULT current_setting('application_name')
 """
-# Everything passes: who is lost writes on, also in what is another's by now.
+# Everything passes: who is lost writes on, also in what is another's by now. A lease of one's own
+# is told to nobody: whoever watches goes by the one that the others have.
 _NO_FENCE: Final = """
 CREATE OR REPLACE FUNCTION airboss.append_fence(
   me text, named text[], epochs bigint[], befores bigint[], lasts bigint[], sizes bigint[]
@@ -55,7 +57,14 @@ BEGIN
   UPDATE airboss.streams SET head = greatest(head, new.last), bytes = streams.bytes + new.size
   FROM unnest(named, epochs, befores, lasts, sizes) AS new(stream, epoch, before, last, size)
   WHERE streams.stream = new.stream;
-END $$
+END $$;
+CREATE FUNCTION airboss.as_long_as_others() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  NEW.lease_ms := 0;
+  RETURN NEW;
+END $$;
+CREATE TRIGGER as_long_as_others BEFORE INSERT ON airboss.workers
+  FOR EACH ROW EXECUTE FUNCTION airboss.as_long_as_others();
 """
 
 

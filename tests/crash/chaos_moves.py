@@ -6,9 +6,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from tests.crash.chaos_checks import LATE_MS, Evidence, Finding, check, compare_streams
+from tests.crash.chaos_checks import (
+    LATE_MS,
+    Attempt,
+    Evidence,
+    Finding,
+    attempt_of,
+    check,
+    compare_streams,
+)
 from tests.crash.chaos_house import House
-from tests.crash.chaos_watch import Followed
+from tests.crash.chaos_watch import TASK, Followed
 from tests.crash.marks import bearing
 
 Json = dict[str, Any]
@@ -58,10 +66,16 @@ class Tellings:
             before = move.by
         return found
 
-    @property
-    def openers(self) -> dict[str, str]:
-        """Of each stream the life that began it."""
-        return {one.stream: one.by for one in reversed(self.rows)}
+    def askers(self, found: Evidence) -> dict[Attempt, str]:
+        """Of each attempt the life that sent it. A session that nobody has asked anything may go
+        on elsewhere: who opened it says nothing of what is written in it."""
+        by = {(one.stream, one.seq): one.by for one in self.rows}
+        return {
+            attempt_of(told["event"]): by[name, told["seq"]]
+            for name, events in found.of(TASK)
+            for told in events
+            if told["event"]["kind"] == "task.mission.sent" and (name, told["seq"]) in by
+        }
 
 
 async def told_of(house: House, run: str, streams: list[str]) -> Tellings:
@@ -109,8 +123,9 @@ def former_owners(found: Evidence, told: Tellings) -> Iterator[Finding]:
             late = one.at - left[one.by]
             words = f"{one.by} told {one.kind} ({one.seq}) {late} ms behind the move"
             yield Finding("former", f"{one.stream}: {words}")
+    askers = told.askers(found)
     for line in found.lines:
-        life = told.openers.get(line.attempt.session, "")
+        life = askers.get(line.attempt, "")
         if line.at_ms > left.get(life, line.at_ms) + LATE_MS:
             late = line.at_ms - left[life]
             yield Finding("former", f"an agent of {life} wrote {line} {late:.0f} ms late")

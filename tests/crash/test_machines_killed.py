@@ -2,6 +2,7 @@
 finds what it looks for."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,8 +12,11 @@ from tests.crash.chaos_machines import DEAF_ONES, LEASE, Round, entry_of, script
 from tests.crash.chaos_moves import Tellings, Told, former_owners
 from tests.crash.chaos_page import rewritten
 from tests.crash.chaos_tree import Tree
+from tests.crash.chaos_watch import TASK, Followed
 from tests.postgres import Postgres
 from tests.trials import share, whole_only
+
+Json = dict[str, Any]
 
 pytestmark = [pytest.mark.timeout(600), pytest.mark.timed]
 
@@ -50,6 +54,11 @@ async def test_without_the_fence_it_finds_something(tmp_path: Path, postgres: Po
     assert found
 
 
+def sent(seq: int, round_: int) -> Json:
+    event = {"kind": "task.mission.sent", "session": "ses"}
+    return {"seq": seq, "event": {**event, "mission": {"kind": "prompt", "round": round_}}}
+
+
 def test_whoever_tells_something_behind_a_move_is_found() -> None:
     rows = [
         Told("run", 1, "run.accepted", 10, "a.1"),
@@ -57,13 +66,20 @@ def test_whoever_tells_something_behind_a_move_is_found() -> None:
         Told("ses", 1, "session.opened", 20, "a.1"),
         Told("ses", 2, "turn.ended", 60, "a.1"),
         Told("ses", 3, "session.closed", 70, "b.1"),
+        Told("tsk", 1, "task.mission.sent", 30, "a.1"),
+        Told("tsk", 2, "task.mission.sent", 65, "b.1"),
     ]
-    lines = [Line("t", Attempt("ses", "prompt", 0), "1", at) for at in (40.0, 80.0)]
-    found = Evidence(Tree.of("plain"), "succeeded", {}, {}, [], lines)
+    # What the next owner asked in the same session is none of the former one's.
+    lines = [Line("t", Attempt("ses", "prompt", n), "1", at) for n, at in ((0, 40.0), (0, 80.0))]
+    lines.append(Line("t", Attempt("ses", "prompt", 1), "1", 90.0))
+    stored = {"tsk": [sent(1, 0), sent(2, 1)]}
+    followed = {"tsk": Followed(TASK, "tsk", [], is_over=True)}
+    found = Evidence(Tree.of("plain"), "succeeded", stored, followed, [], lines)
     told = [one.words for one in former_owners(found, Tellings("run", rows))]
     assert len(told) == 2
     assert "turn.ended (2) 10 ms behind the move" in told[0]
     assert "an agent of a.1" in told[1]
+    assert "30 ms late" in told[1]
 
 
 def test_a_part_of_the_page_is_said_anew_and_the_others_stay() -> None:

@@ -1,4 +1,5 @@
-"""A data folder of an earlier version with all that people keep: today's server goes on with it."""
+"""A data folder of an earlier version with all that people keep: today's server goes on with it, on
+its file or, in the trials, on a PostgreSQL that it was imported into."""
 
 import asyncio
 import json
@@ -14,13 +15,21 @@ from tests.contract.job_guest import JobGuest
 from tests.contract.task_guest import TaskGuest
 from tests.fixtures.before_renames.make import RULES, TOKENS, portal_in, restore
 from tests.portal import Portal
+from tests.postgres import Postgres
+from tests.trials import whole_only
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(120)]
+FILE, IMPORTED = "file", "imported"
+
+
+@pytest.fixture(scope="module", params=[FILE, pytest.param(IMPORTED, marks=whole_only)])
+def kept_where(request: pytest.FixtureRequest) -> str:
+    return request.param
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("upgrade").resolve()
+def folder(tmp_path_factory: pytest.TempPathFactory, kept_where: str) -> Path:
+    return tmp_path_factory.mktemp(kept_where).resolve()
 
 
 @pytest.fixture(scope="module")
@@ -30,13 +39,25 @@ def tokens(folder: Path) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def portal(folder: Path, tokens: dict[str, str]) -> Generator[Portal]:
+def portal(
+    kept_where: str, folder: Path, tokens: dict[str, str], request: pytest.FixtureRequest
+) -> Generator[Portal]:
     """One for all: each test looks at another part of what was kept."""
     assert tokens
     portal = portal_in(folder)
-    portal.start()
-    yield portal
-    portal.stop()
+    if kept_where == FILE:
+        with portal.serving():
+            yield portal
+        return
+    postgres: Postgres = request.getfixturevalue("postgres")
+    name = postgres.new_database()
+    portal.extra_environ["AIRBOSS_DATABASE"] = postgres.url(name)
+    done = portal.run("database", "import", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["open_runs"] == 3
+    with portal.serving():
+        yield portal
+    postgres.drop(name)
 
 
 @pytest.fixture
@@ -154,12 +175,19 @@ async def test_rules_and_trust_hold(jobs: JobGuest, portal: Portal) -> None:
     assert (await jobs.http.get("/api/v1/entry")).json()["trusted"]
 
 
-async def test_every_token_lets_in_with_its_role(portal: Portal, tokens: dict[str, str]) -> None:
+async def test_every_token_lets_in_with_its_role(
+    portal: Portal, tokens: dict[str, str], kept_where: str
+) -> None:
+    # Those with a name are a file's own, and do not count on a database that others share.
+    known = ("owner", *TOKENS) if kept_where == FILE else ("owner",)
     for name in ("owner", *TOKENS):
         headers = {"Authorization": f"Bearer {tokens[name]}"}
         async with httpx2.AsyncClient(base_url=portal.url, headers=headers) as client:
-            assert (await client.get("/api/v1/runs")).status_code == 200
-            opened = await client.post("/api/v1/sessions", json={"model": "coder"})
-            assert opened.status_code == (403 if name == "reader" else 201)
+            assert (await client.get("/api/v1/runs")).status_code == (200 if name in known else 401)
+            if name in known:
+                opened = await client.post("/api/v1/sessions", json={"model": "coder"})
+                assert opened.status_code == (403 if name == "reader" else 201)
     listed = await asyncio.to_thread(portal.run, "token", "list", "--json")
-    assert {one["name"]: one["role"] for one in json.loads(listed.stdout)["items"]} == TOKENS
+    items = json.loads(listed.stdout)["items"]
+    roles = {one["name"]: one["role"] for one in items if not one["name"].startswith("owner@")}
+    assert roles == (TOKENS if kept_where == FILE else {})

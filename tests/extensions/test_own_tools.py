@@ -50,6 +50,15 @@ SCRIPT: dict[str, Any] = {
 }
 
 
+async def test_the_words_of_the_tools_are_few_for_each_session_pays_for_them(
+    tmp_path: Path,
+) -> None:
+    async with hosted_in(tmp_path) as hosted:
+        offers = hosted.host(await hosted.open()).own.offers
+        assert len(offers) == 2
+        assert sum(len(offer.description + json.dumps(offer.parameters)) for offer in offers) < 700
+
+
 async def test_one_turn_scaffolds_edits_reloads_is_trusted_and_calls_the_new_tool(
     tmp_path: Path,
 ) -> None:

@@ -17,7 +17,8 @@ from airboss.machines.lease import awake_and_asleep
 from airboss.runtime.environment import OWNER
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="It looks into /proc.")
-MARK = "own_of_a_test"
+# Another process of tests may have such agents at the same time, and ends its own only.
+MARK = f"own_of_a_test_{os.getpid()}"
 
 
 @contextlib.contextmanager
@@ -106,6 +107,16 @@ def test_silence_ends_agents_and_good_beats_keep_them(tmp_path: Path) -> None:
         until_gone(ours)
         assert guard.process.poll() is None
         assert not (tmp_path / "told").exists(), "the worker may only be stopped"
+
+
+def test_a_guard_that_was_held_up_hears_first_what_was_said_meanwhile(tmp_path: Path) -> None:
+    """By its own clock the silence is over when it looks, and a good beat lies there unread."""
+    said = tmp_path / "said"
+    said.write_text(f"{awake_and_asleep() + 60:.3f}\nbye\n")
+    with agents() as ours, said.open("rb") as heard:
+        words = [sys.executable, "-c", "from airboss.machines.guard import main; main()"]
+        subprocess.run([*words, MARK, str(tmp_path), "0", "5"], stdin=heard, check=True)
+        assert all(_lives(process) for process in ours)
 
 
 def test_a_beat_counts_from_when_it_was_sent(tmp_path: Path) -> None:

@@ -147,6 +147,22 @@ def test_a_beat_that_moved_meanwhile_is_no_loss(
     line.close()
 
 
+def test_who_counts_as_lost_itself_gives_nobody_up(
+    postgres: Postgres, shared_name: str, shared_url: str
+) -> None:
+    """A machine that slept between its beat and what it concluded from it."""
+    lines = {name: WorkerLine(shared_url, f"wrk_{name}") for name in ("asleep", "other")}
+    for name, line in lines.items():
+        line.register(worker(name), CALL)
+    own(postgres, shared_name, "run_a", "other")
+    assert lines["other"].mark_lost("wrk_asleep", 0, CALL)
+    assert not lines["asleep"].mark_lost("wrk_other", 0, CALL)
+    assert state_of(postgres, shared_name, "other") == "alive"
+    assert owner_of(postgres, shared_name, "run_a") == "wrk_other"
+    for line in lines.values():
+        line.close()
+
+
 def test_a_new_process_at_the_same_place_takes_its_predecessors_place_at_once(
     postgres: Postgres, shared_name: str, shared_url: str
 ) -> None:
@@ -174,6 +190,7 @@ def test_loss_waits_for_an_append_on_its_way_and_none_comes_behind_it(
         assert appending.execute(proof).fetchone()
         assert line.beat(CALL) == {}, "beats pass"
         reaper = WorkerLine(shared_url, "wrk_b")
+        reaper.register(worker("b"), CALL)
         done: queue.Queue[bool] = queue.Queue()
         threading.Thread(
             target=lambda: done.put(reaper.mark_lost("wrk_a", 1, CALL)), daemon=True

@@ -20,6 +20,17 @@ def test_a_worker_ends_itself_while_its_lease_lasts_and_has_tried_often_before(
     assert times.of_a_call * 2 < times.own_limit
 
 
+@given(st.floats(13, 300))
+def test_a_database_that_was_away_for_half_a_lease_is_back_in_time(seconds: float) -> None:
+    times = LeaseTimes(seconds)
+    # At worst it went away when the next beat was due, and came back right behind a try.
+    assert times.between_beats + seconds / 2 + times.before_next_try < times.own_limit
+
+
+def test_agents_are_gone_at_three_fifths_of_the_lease_and_not_a_moment_later() -> None:
+    assert 11.5 < LeaseTimes(20).own_limit < 11.9, "killing them takes a moment"
+
+
 def test_who_does_not_move_for_a_lease_is_overdue() -> None:
     notes = BeatNotes(10)
     assert notes.overdue({"a": 1, "b": 7}, 100) == {}

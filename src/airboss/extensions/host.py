@@ -316,7 +316,10 @@ class ExtensionHost:
         return self._owners.get(tool) if self.brings(tool) else None
 
     def wants(self, kind: str) -> bool:
-        return kind in EVENT_KINDS and any(one.is_running for one in self.extensions)
+        # Asked at every event, in the most sessions of nobody.
+        return bool(self.extensions) and (
+            kind in EVENT_KINDS and any(one.is_running for one in self.extensions)
+        )
 
     def hear(self, event: Mapping[str, Any]) -> None:
         """An event of the runtime, for those who want it."""

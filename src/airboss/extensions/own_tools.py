@@ -33,29 +33,21 @@ _NAME: Final = re.compile(NAME_PATTERN)
 _LOG_SHOWN: Final = 2_000
 _NONE: Final = "There are no extensions here. Make one with the operation `scaffold`."
 
+# Every session pays for their words, in its opening and in each turn: with twice as many the
+# runtime took some tenths of a millisecond more of a session. The guide has the rest.
 _MANAGE: Final = ToolOffer(
     name=EXTENSIONS_MANAGE,
     description=(
         "Make and inspect extensions: files in the repository that give you more tools and hooks. "
-        "`scaffold` writes a working skeleton, `list` shows all of them and their state, `inspect` "
-        "shows one with its last words, `guide` tells how to write one. After you have changed a "
-        f"file, call {EXTENSIONS_RELOAD}."
+        "Read the `guide` first."
     ),
     parameters={
         "type": "object",
         "properties": {
             "operation": {"type": "string", "enum": list(_OPERATIONS)},
-            "name": {"type": "string", "description": "Of the extension: small letters and -."},
-            "location": {
-                "type": "string",
-                "enum": ["project", "user"],
-                "description": "In this repository (the default), or for this user everywhere.",
-            },
-            "language": {
-                "type": "string",
-                "enum": ["python", "javascript"],
-                "description": "Python is the default.",
-            },
+            "name": {"type": "string"},
+            "location": {"type": "string", "enum": ["project", "user"]},
+            "language": {"type": "string", "enum": ["python", "javascript"]},
         },
         "required": ["operation"],
     },
@@ -64,10 +56,7 @@ _MANAGE: Final = ToolOffer(
 )
 _RELOAD: Final = ToolOffer(
     name=EXTENSIONS_RELOAD,
-    description=(
-        "Stop all extensions, read their files again and start them. A person is asked to trust "
-        "what is new. Their tools can be used at once, in the same turn."
-    ),
+    description="Start extensions anew after a change. A person is asked to trust what is new.",
     parameters={"type": "object", "properties": {}},
     handle=None,
     replaces=True,

@@ -1,10 +1,11 @@
 """What every hook is told beside what it is asked about, and the hooks that a session has."""
 
+import asyncio
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Final
 
-from airboss.background import Background
+from airboss.background import Background, unless
 from airboss.errors import PromptBlocked
 from airboss.harness.gate import HOOK_SECONDS, Checks, LastCheck, Policy
 from airboss.harness.hooks import SessionHooks
@@ -91,10 +92,17 @@ def facts_of(state: "SessionState", terms: "SessionTerms") -> dict[str, Any]:
     }
 
 
-async def built_prompt(hooks: SessionHooks | None, text: str, images: int) -> str:
-    """What is put to the agent; raises where a hook says no."""
+async def built_prompt(
+    hooks: SessionHooks | None, text: str, images: int, over: asyncio.Event
+) -> str | None:
+    """What is put to the agent; raises where a hook says no. None where the turn was `over`
+    first."""
     if hooks is None or not hooks.has("beforePromptBuild"):
-        return text
+        return text  # most have none, and to wait for nothing takes two tasks
+    return await unless(over, _built_prompt(hooks, text, images))
+
+
+async def _built_prompt(hooks: SessionHooks, text: str, images: int) -> str:
     said = await hooks.ask("beforePromptBuild", {"prompt": text, "images": images})
     if said.no is not None:
         raise PromptBlocked(blocked_words(said.no))

@@ -5,7 +5,6 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 
-from airboss.background import unless
 from airboss.errors import AirbossError, Conflict, Invalid
 from airboss.harness.hook_facts import ACTING_ROLE, built_prompt, written_prompt
 from airboss.harness.session_state import SessionState
@@ -152,8 +151,8 @@ class Prompts:
             way = self._in_turn[prompt] = _Way()
             try:
                 more = await self.attachments_of(queued)
-                building = built_prompt(self._state.hooks, queued.text, len(queued.images or ()))
-                text = await unless(turn.over, building)
+                count = len(queued.images or ())
+                text = await built_prompt(self._state.hooks, queued.text, count, turn.over)
                 if text is None or turn.over.is_set():
                     self._in_turn.pop(prompt, None)
                 else:

@@ -4,7 +4,6 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 
-from airboss.background import unless
 from airboss.errors import AirbossError, RuntimeUnavailable
 from airboss.harness.hook_facts import built_prompt
 from airboss.harness.limit_guard import LIMIT_REACHED, LimitGuard
@@ -105,8 +104,7 @@ class TurnWork:
         # A task's request has no attachments, and looking for them takes a thread.
         more = None if turn.is_of_task else await self._prompts.attachments_of(asked)
         turn.images = len(asked.images or ())
-        building = built_prompt(self._state.hooks, asked.text, turn.images)
-        text = await unless(turn.over, building)
+        text = await built_prompt(self._state.hooks, asked.text, turn.images, turn.over)
         if text is not None:
             self._guard.sent(turn)
             await agent.send(text, more, plan=turn.planning, is_wanted=turn.claim)

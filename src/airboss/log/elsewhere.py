@@ -20,7 +20,8 @@ from airboss.store.notices import GONE, StreamNotice
 
 _log = logging.getLogger(__name__)
 
-COMPARE_SECONDS: Final = 1.0
+# Within a second it is shown, and it has to be read first.
+COMPARE_SECONDS: Final = 0.8
 # What was said here is being written: then it is known what came before it.
 _BUSY_SECONDS: Final = 0.02
 _AWAY_SECONDS: Final = 0.1

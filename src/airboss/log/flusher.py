@@ -17,7 +17,7 @@ from airboss.log.stream import LiveStream
 from airboss.patience import is_ending, patience
 from airboss.store.database import Database
 from airboss.store.dialect import SHARED_EPOCH, Fenced, Growth
-from airboss.store.ownership import HERE, Ownership, has_changed_hands
+from airboss.store.ownership import HERE, NOT_WRITTEN, Ownership, has_changed_hands
 
 _log = logging.getLogger(__name__)
 
@@ -43,7 +43,6 @@ _FAULT = (
     "An event could not be written ({error}). This is a bug in Airboss. See the log of the server "
     "for details; other events are written as before."
 )
-_FENCED = "Not written: {error}. Another server has taken this over. Look there."
 _IN_DOUBT = (
     "The database went away while this was written, so it may have been done or not. Look before "
     "you try again."
@@ -330,7 +329,7 @@ def deadline() -> float | None:
 
 def _in_words(error: Exception) -> StoreUnavailable:
     if isinstance(error, Fenced):
-        return StoreUnavailable(_FENCED.format(error=error))
+        return StoreUnavailable(NOT_WRITTEN.format(error=error))
     # Of a database's error only its own words: the statement with all its values is not for people.
     cause = getattr(error, "orig", None) or error
     return StoreUnavailable(_FAULT.format(error=f"{type(cause).__name__}: {cause}"))

@@ -66,11 +66,13 @@ def _listen(guarded: Guarded, silence: float) -> bool:
     until, said = _now() + silence, b""
     while True:
         left = until - _now()
-        if left <= 0:
-            guarded.end_all(None)
         # Looked at often: this wait does not count the time in which the machine sleeps.
-        ready, _, _ = select.select([0], [], [], max(0.01, min(left, _LOOK_SECONDS)))
+        ready, _, _ = select.select([0], [], [], max(0.0, min(left, _LOOK_SECONDS)))
         if not ready:
+            # Silence is what is left when all was heard: this process may have been held up itself.
+            if until <= _now():
+                guarded.end_all(None)
+                until = _now() + _LOOK_SECONDS
             continue
         piece = os.read(0, 4096)
         if not piece:

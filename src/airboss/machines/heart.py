@@ -123,7 +123,11 @@ class Heart:
                 _log.debug("Worker %s could not be marked as lost: %s", worker, error)
 
     def _watch_the_clock(self) -> None:
-        while not self._ending.wait(self.times.between_beats / _LOOKS_IN_A_BEAT):
+        wait = 0.0
+        while not self._ending.wait(wait):
+            left = self.times.own_limit - self.silent_for
+            # This wait does not count the time in which the machine sleeps.
+            wait = max(0.01, min(left, self.times.between_beats / _LOOKS_IN_A_BEAT))
             if self.silent_for >= self.times.own_limit:
                 self._lost(f"its last beat is {self.silent_for:.1f} s old.")
 

@@ -11,9 +11,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-# Of the lease: by then all that a worker started has ended, if its beats stay out.
+# Of the lease: by then all that a worker started has ended, if its beats stay out. That takes as
+# long as its guard needs to find and to kill it.
 _OWN_SHARE: Final = 0.6
-_BEATS_IN_A_LEASE: Final = 10
+_KILLING_SECONDS: Final = 0.15
+# So many that a database may be away for half a lease right before a beat: the next one that is
+# answered is still in time.
+_BEATS_IN_A_LEASE: Final = 14
 # Whose beat has not moved for so much of it is not heard, which people are told.
 _QUIET_SHARE: Final = 0.4
 # A beat that was not answered is sent again after so long.
@@ -55,7 +59,7 @@ class LeaseTimes:
     @property
     def own_limit(self) -> float:
         """After so long without a good beat a worker ends itself."""
-        return self.seconds * _OWN_SHARE
+        return self.seconds * _OWN_SHARE - _KILLING_SECONDS
 
 
 @dataclass

@@ -58,11 +58,19 @@ class Usage(Spent):
         # Sums of what was checked, several in each turn: to check them again costs ten times this.
         return Usage.model_construct(
             **_spent(self, other, sign),
-            sub_agents=Spent.model_construct(**_spent(self.sub_agents, other.sub_agents, sign)),
+            sub_agents=_sum(self.sub_agents, other.sub_agents, sign),
             turns=max(0, self.turns + sign * other.turns),
             milliseconds=max(0, self.milliseconds + sign * other.milliseconds),
             multiplier=multiplier,
         )
+
+
+def _sum(one: Spent, other: Spent, sign: int) -> Spent:
+    # Most turns have no sub-agents, and what is frozen can be had twice.
+    tokens = other.input_tokens or other.output_tokens or other.cached_tokens
+    if not (other.requests or tokens or other.cost):
+        return one
+    return Spent.model_construct(**_spent(one, other, sign))
 
 
 def _spent(one: Spent, other: Spent, sign: int) -> dict[str, Any]:

@@ -60,9 +60,12 @@ class RunMoves:
         """It takes nothing new, and others go on with its runs as soon as no task of theirs is at
         work. Twice is as good as once."""
         worker = await self._named(name)
-        if await self.release.shared.claims.drain(worker.id, undo=undo):
-            self.release.shared.log.announce(WORK)
-            self.release.shared.log.announce("machines")
+        shared = self.release.shared
+        if await shared.claims.drain(worker.id, undo=undo):
+            if worker.id == shared.claims.worker:  # others hear of it
+                shared.be_draining(is_draining=not undo)
+            shared.log.announce(WORK)
+            shared.log.announce("machines")
         return await self._named(worker.id)
 
     async def _named(self, name: str) -> LivingWorker:

@@ -72,8 +72,8 @@ class BindingStore:
             "parts": json.dumps(dict(row.parts), sort_keys=True),
             "at": time.time_ns() // 1_000_000,
         }
-        put = self._rows.put(["session", "number"], values)
-        await self.database.write(lambda c: c.execute(put))
+        put, given = self._rows.putting(["session", "number"], values)
+        await self.database.write(lambda c: c.execute(put, given))
 
     async def forget(self, sessions: Sequence[str]) -> None:
         await self.database.write(lambda c: forget(c, sessions))

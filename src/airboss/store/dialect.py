@@ -1,8 +1,9 @@
 """What databases say differently. Whoever writes SQL asks here, and knows none of them by name."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol
 
 from sqlalchemy import ColumnElement, Connection, Insert, Table
@@ -91,6 +92,20 @@ class Append:
     views: Sequence[ViewRow] = ()
 
 
+# In what is known of a connection: of its transaction nothing has to be proven any more.
+_PROVEN: Final = "proven"
+
+
+def is_proven(connection: Connection) -> bool:
+    """Whether this transaction has seen that its worker lives, and keeps it so until its end; or
+    writes nothing. Databases that no other machine writes in do not ask."""
+    return bool(connection.info.get(_PROVEN))
+
+
+def note_proven(connection: Connection, *, proven: bool = True) -> None:
+    connection.info[_PROVEN] = proven
+
+
 def keeps_parts(connection: Connection) -> bool:
     """Whether deltas of open blocks are in `parts`, and not among the events."""
     return bool(connection.get_execution_options().get("keeps_parts"))
@@ -114,6 +129,11 @@ class Dialect(ABC):
         others = {name: value for name, value in values.items() if name not in keys}
         put = self._insert(table).values(values)
         return put.on_conflict_do_update(index_elements=list(keys), set_=others)
+
+    def putting(self, table: Table, keys: Sequence[str], names: Collection[str]) -> Insert:
+        """As `put`, for rows with these columns that are given when it is executed: for what is
+        said so often that to build it anew each time counts."""
+        return _putting(self._insert, table, tuple(keys), tuple(names))
 
     @abstractmethod
     def _insert(self, table: Table) -> Any:
@@ -149,3 +169,12 @@ class Dialect(ABC):
     ) -> "tuple[list[SearchHit], int | None]":
         """Texts with all of these words, or with words that begin so, newest first; and where the
         next page begins. Raises `TooMuch` where it takes too long."""
+
+
+@lru_cache(maxsize=32)
+def _putting(
+    insert: Callable[[Table], Any], table: Table, keys: tuple[str, ...], names: tuple[str, ...]
+) -> Insert:
+    put = insert(table)
+    others = {name: put.excluded[name] for name in names if name not in keys}
+    return put.on_conflict_do_update(index_elements=list(keys), set_=others)

@@ -6,10 +6,18 @@ from typing import Final
 
 from sqlalchemy import Connection, select, text, update
 
-from airboss.store.dialect import SHARED_EPOCH, Append, Fenced, Growth, keeps_parts
+from airboss.store.dialect import (
+    SHARED_EPOCH,
+    Append,
+    Fenced,
+    Growth,
+    keeps_parts,
+    note_proven,
+)
 from airboss.store.machine_tables import workers
 from airboss.store.tables import events, streams
 
+NOT_WRITTEN: Final = "Not written: {error}. Another server has taken this over. Look there."
 # States of a worker that may write.
 LIVING: Final = ("alive", "draining")
 
@@ -83,7 +91,9 @@ def release(connection: Connection, worker: str, stream: str, epoch: int) -> Non
 
 def has_come_to(connection: Connection, batch: Append) -> bool:
     """Whether this batch was written, all of it: each of its streams has come as far as that, in
-    the same hands. Waits for a commit that is still on its way."""
+    the same hands. Waits for a commit that is still on its way. Nothing is written, so whoever
+    counts as lost may ask, too."""
+    note_proven(connection)
     for one in batch.growths:
         if one.epoch == SHARED_EPOCH:
             if not _is_there(connection, batch, one):

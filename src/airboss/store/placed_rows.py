@@ -29,7 +29,20 @@ class PlacedRows:
 
     def put(self, keys: Sequence[str], values: Mapping[str, Any]) -> Insert:
         """In the place of the row with the same keys."""
+        keys, values = self._placed(keys, values)
+        return self.dialect.put(self.table, keys, values)
+
+    def putting(
+        self, keys: Sequence[str], values: Mapping[str, Any]
+    ) -> tuple[Insert, dict[str, Any]]:
+        """The same, for what is put often: a statement that is built once, and its row."""
+        keys, values = self._placed(keys, values)
+        return self.dialect.putting(self.table, keys, values), values
+
+    def _placed(
+        self, keys: Sequence[str], values: Mapping[str, Any]
+    ) -> tuple[Sequence[str], dict[str, Any]]:
         if not self.dialect.has_places:
-            return self.dialect.put(self.table, keys, values)
+            return keys, dict(values)
         known = ("place",) if "place" in self.table.primary_key.columns else ()
-        return self.dialect.put(self.table, [*known, *keys], {"place": self.place, **values})
+        return [*known, *keys], {"place": self.place, **values}

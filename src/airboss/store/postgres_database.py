@@ -18,7 +18,9 @@ from sqlalchemy.pool import NullPool
 from airboss.errors import StoreAway, StoreUnavailable
 from airboss.patience import is_ending, patience
 from airboss.store.database import Database
+from airboss.store.dialect import is_proven, note_proven
 from airboss.store.notices import Heard, NoticeLine
+from airboss.store.ownership import NOT_WRITTEN, Ownership
 from airboss.store.postgres_connection import (
     CALL_SECONDS,
     IN_DOUBT,
@@ -33,6 +35,7 @@ from airboss.store.postgres_dialect import PostgresDialect, driver_of
 from airboss.store.postgres_migrations import MIGRATING_SECONDS, migrate
 from airboss.store.postgres_notices import PostgresNotices
 from airboss.store.postgres_poolers import REFUSED, is_poolers_refusal, refuse_pooler
+from airboss.store.postgres_proof import WorkerLost, prove
 from airboss.store.view_rows import stored
 
 T = TypeVar("T")
@@ -42,7 +45,6 @@ _log = logging.getLogger(__name__)
 # So soon it is asked again: a plain loop is back at once when the database is.
 _AGAIN_SECONDS: Final = 0.1
 _START_SECONDS: Final = 0.5
-_XACT: Final = "SELECT pg_current_xact_id_if_assigned()::text"
 _STATUS: Final = "SELECT pg_xact_status(CAST(%s AS text)::xid8)"
 _SLOW: Final = "The database does not answer. Try again in a moment."
 _SLOW_IN_DOUBT: Final = f"The database does not answer. {IN_DOUBT}"
@@ -65,6 +67,7 @@ class PostgresDatabase(Database):
         self._url = url
         self._call_seconds = call_seconds
         self._watchdog = Watchdog()
+        self._ownership: Ownership | None = None
 
     @cached_property
     def _engine(self) -> Engine:
@@ -87,6 +90,10 @@ class PostgresDatabase(Database):
         except BaseException:
             await self.close()
             raise
+
+    def write_as(self, ownership: Ownership) -> None:
+        """From now on each transaction that writes proves that this worker lives."""
+        self._ownership = ownership
 
     def notice_line(self, heard: Heard) -> NoticeLine | None:
         return PostgresNotices(self._url, self._watchdog, heard)
@@ -127,7 +134,7 @@ class PostgresDatabase(Database):
 
         def noted(connection: Connection) -> T:
             result = work(connection)
-            number = connection.exec_driver_sql(_XACT).scalar()
+            number = prove(connection, self._worker)
             if number is not None:
                 doubtful[:] = [(number, result)]
             return result
@@ -152,6 +159,14 @@ class PostgresDatabase(Database):
                 raise
 
         return await self._patiently(attempt)
+
+    async def try_write(self, work: Callable[[Connection], T]) -> T:
+        try:
+            return await super().try_write(work)
+        except WorkerLost as lost:
+            if self._ownership is not None:
+                self._ownership.tell(lost)
+            raise StoreUnavailable(NOT_WRITTEN.format(error=lost)) from lost
 
     async def read(self, work: Callable[[Connection], T]) -> T:
         return await self._patiently(lambda: self.try_read(work))
@@ -189,8 +204,19 @@ class PostgresDatabase(Database):
     def _read(self, work: Callable[[Connection], T]) -> T:
         return self._transact(work, reads=True, seconds=self._call_seconds)
 
+    @property
+    def _worker(self) -> str | None:
+        return None if self._ownership is None else self._ownership.worker
+
     def _write(self, work: Callable[[Connection], T]) -> T:
-        return self._transact(work, reads=False, seconds=self._call_seconds)
+        def proven(connection: Connection) -> T:
+            note_proven(connection, proven=False)
+            result = work(connection)
+            if self._worker is not None and not is_proven(connection):
+                prove(connection, self._worker)
+            return result
+
+        return self._transact(proven, reads=False, seconds=self._call_seconds)
 
     def _transact(self, work: Callable[[Connection], T], *, reads: bool, seconds: float) -> T:
         is_committing = False

@@ -17,7 +17,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import insert
 
 from airboss.model.runs import OPEN_RUNS, LoneRunView, RunView
-from airboss.store.dialect import Append, Dialect, Fenced, Growth, NewsRows
+from airboss.store.dialect import Append, Dialect, Fenced, Growth, NewsRows, note_proven
 from airboss.store.machine_tables import parts
 from airboss.store.postgres_arrays import array_of, arrays_of
 from airboss.store.postgres_connection import state_of
@@ -129,6 +129,7 @@ class PostgresDialect(Dialect):
                 said = error.diag.message_primary or "not the owner"
                 raise Fenced(said, is_own_end=state_of(error) == _LOST) from error
             raise
+        note_proven(connection)  # by its fence
 
     def news(self, connection: Connection, places: Mapping[str, int], most: int) -> NewsRows:
         return news_rows(driver_of(connection), places, most)

@@ -25,7 +25,12 @@ ON CONFLICT (name) DO UPDATE SET role = excluded.role, hash = excluded.hash,
     made_at = excluded.made_at, expires_at = excluded.expires_at
 """
 _TELL: Final = "INSERT INTO token_changes (id, at, body) VALUES (%s, %s, %s)"
-_TAKE: Final = "DELETE FROM token_changes RETURNING at, body"
+# By a worker that lives: one that counts as lost could not tell them any more.
+_TAKE: Final = """
+DELETE FROM token_changes WHERE EXISTS (
+    SELECT 1 FROM workers WHERE id = %s AND state IN ('alive', 'draining') FOR KEY SHARE
+) RETURNING at, body
+"""
 _NO_TABLES: Final = (
     "This database has no tables of Airboss yet. Start a server on it first: airboss serve"
 )
@@ -99,10 +104,11 @@ class SharedTokenChanges:
     """Whoever takes them tells them: no other server does."""
 
     url: str
+    worker: str
 
     def read_whole(self) -> list[RecordedChange]:
         with _connected(self.url) as connection:
-            found = sorted(connection.execute(_TAKE).fetchall())
+            found = sorted(connection.execute(_TAKE, (self.worker,)).fetchall())
         return [RecordedChange.model_validate_json(body) for _, body in found]
 
     def forget(self, last: str) -> None:

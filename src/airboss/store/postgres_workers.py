@@ -54,6 +54,7 @@ FROM workers AS other LEFT JOIN mine ON true WHERE other.{_LIVES}
 # A beat that moved meanwhile is one that lives.
 _TAKE: Final = f"SELECT 1 FROM workers WHERE id = %s AND {_LIVES} AND beat = %s FOR UPDATE"  # noqa: S608
 _TAKE_ANYHOW: Final = f"SELECT 1 FROM workers WHERE id = %s AND {_LIVES} FOR UPDATE"  # noqa: S608
+_LIVE_MYSELF: Final = f"SELECT 1 FROM workers WHERE id = %s AND {_LIVES} FOR KEY SHARE"  # noqa: S608
 _END: Final = f"""
 UPDATE workers SET state = %(state)s, ended_at = {_NOW_MS}, runs_left = (
     SELECT count(*) FROM work JOIN streams ON streams.stream = work.run
@@ -179,13 +180,23 @@ class WorkerLine:
         return self._call(work, seconds)
 
     def mark_lost(self, worker: str, beat: int | None, seconds: float) -> bool:
-        """Unless its beat has moved meanwhile; whether it was done by this call."""
+        """Unless its beat has moved meanwhile; whether it was done by this call. Who watches beats
+        has to live itself: of two that find each other lost, one stays. Without a beat it is
+        somebody's word."""
 
         def work(connection: "psycopg.Connection[Any]") -> bool:
             with connection.transaction():
-                return _end(connection, worker, "lost", beat)
+                is_done = _end(connection, worker, "lost", beat)
+                is_watched = beat is not None and worker != self.worker
+                if is_done and is_watched and not self._lives(connection):
+                    raise psycopg.Rollback
+                return is_done
+            return False
 
         return self._call(work, seconds)
+
+    def _lives(self, connection: "psycopg.Connection[Any]") -> bool:
+        return connection.execute(_LIVE_MYSELF, (self.worker,)).fetchone() is not None
 
     def leave(self, seconds: float) -> bool:
         """In order: what it had is free for others."""
