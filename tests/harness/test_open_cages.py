@@ -113,3 +113,16 @@ async def test_what_is_counted_is_told_before_nobody_is_there_to_hear_it() -> No
     await doors.close()
     traffic.end(count)
     assert len([one for one in first.heard if isinstance(one, EgressClosed)]) == 1
+
+
+def test_a_cage_whose_closed_files_were_replaced_ends_in_those_words() -> None:
+    cages: Any = OpenCages()
+    inside = Inside()
+    cages.enter(PLAN, inside.session)
+    for news in (CageNews("opened", PLAN), CageNews("limit", PLAN, "replaced")):
+        cages.hear(news)
+    cages.hear(CageNews("closed", PLAN))
+    [limit] = [one for one in inside.heard if isinstance(one, CageLimit)]
+    assert limit.what == "replaced"
+    assert "Read it before you use git there." in limit.text
+    assert inside.heard[-1] == CageClosed(how="What is closed in its folder was replaced outside.")

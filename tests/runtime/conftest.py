@@ -1,6 +1,7 @@
 """A real runtime in a folder of its own, a model on loopback, and somebody who listens."""
 
 import asyncio
+import contextlib
 import os
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, field, replace
@@ -93,27 +94,33 @@ def environ() -> dict[str, str]:
     return dict(os.environ)
 
 
-@pytest.fixture
-async def flight(
-    stage: Stage, environ: dict[str, str], tmp_path: Path, anyio_backend: str
-) -> AsyncGenerator[Flight]:
-    (tmp_path / "work").mkdir()
+@contextlib.asynccontextmanager
+async def in_flight(stage: Stage, folder: Path, environ: dict[str, str]) -> AsyncGenerator[Flight]:
+    (folder / "work").mkdir(exist_ok=True)
     places = ("GH_CONFIG_DIR", "XDG_CONFIG_HOME", "XDG_STATE_HOME")
     addresses = ("COPILOT_API_URL", "COPILOT_DEBUG_GITHUB_API_URL")
     plan = RuntimePlan(
-        home=tmp_path / "copilot-home",
-        owner=f"test-{tmp_path.name}-{os.getpid()}",
+        home=folder / "copilot-home",
+        owner=f"test-{folder.name}-{os.getpid()}",
         environ={
             **environ,
-            **{name: str(tmp_path / name) for name in places},
+            **{name: str(folder / name) for name in places},
             **dict.fromkeys(addresses, stage.address),
         },
     )
     runtime = Runtime(plan)
     try:
-        yield Flight(runtime, stage, tmp_path / "work")
+        yield Flight(runtime, stage, folder / "work")
     finally:
         await runtime.stop()
+
+
+@pytest.fixture
+async def flight(
+    stage: Stage, environ: dict[str, str], tmp_path: Path, anyio_backend: str
+) -> AsyncGenerator[Flight]:
+    async with in_flight(stage, tmp_path, environ) as flight:
+        yield flight
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from airboss.cage_keys import CageKeys
 from airboss.errors import CageRefused, Conflict, RuntimesBusy
 from airboss.harness.setup import Said
 from airboss.harness.switching import Switch
-from airboss.model.cage_events import CageOpened
+from airboss.model.cage_events import CageLimit, CageOpened
 from airboss.model.events import MessageEnded, SessionInterrupted, SessionOpened, ToolEnded
 from airboss.model.inbox_events import ApprovalAsked
 from airboss.runtime.cage.ability import Ability, ability
@@ -306,3 +306,43 @@ async def test_a_cage_that_speaks_for_another_session_is_ended_in_words(tmp_path
             "The cage was ended: the agent runtime in it spoke for a session that it does not have."
         )
         assert await soon(lambda: cages_open(house) == 0)
+
+
+REPLACE = """
+rules:
+  - when: "work"
+    steps:
+      - call:
+          tool: bash
+          arguments: {command: "touch {cwd}/ready; sleep 60", description: "work"}
+      - say: "Done."
+"""
+
+
+@strong
+async def test_a_cage_that_a_changed_configuration_opened_is_ended_and_another_one_is_closed(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "script.yaml").write_text(REPLACE, encoding="utf-8")
+    async with house_in(tmp_path, permissions="ask", rehearsal=tmp_path / "script.yaml") as house:
+        await outside(house.work, "init", "-q")
+        session = await start(house, policy="caged")
+        await house.sessions.prompt(session, "work", ME)
+        assert await soon((house.work / "ready").exists, 40)
+        await outside(house.work, "config", "user.name", "Ann")
+        await house.until(session, "interrupted")
+        story = await house.story(session)
+        [limit] = [one for one in story if isinstance(one, CageLimit)]
+        assert limit.what == "replaced"
+        [lost] = [one for one in story if isinstance(one, SessionInterrupted)]
+        assert lost.reason == limit.text
+        # The new cage closes the new file.
+        await house.sessions.resume(session, ME)
+        view = await house.sessions.show(session)
+        assert view.cage is not None
+        assert (view.cage.is_open, view.cage.limit) == (True, None)
+
+
+async def outside(folder: Path, *words: str) -> None:
+    git = await asyncio.create_subprocess_exec("git", "-C", str(folder), *words)
+    assert await git.wait() == 0

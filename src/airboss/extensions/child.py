@@ -201,6 +201,7 @@ class Child(asyncio.SubprocessProtocol):
             return 0.0
         count = 0
         try:
+            # The count is used behind the loop, also where a bad message ends it.
             for count, message in enumerate(self._frames.feed(data), 1):  # noqa: B007
                 if self._is_over:
                     return 0.0

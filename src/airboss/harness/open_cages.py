@@ -25,6 +25,7 @@ from airboss.runtime.cage.way_out import WayOut
 
 _NOBODY: Final = "No session is open in this cage."
 _LEFT: Final = "The session left it."
+_REPLACED: Final = "What is closed in its folder was replaced outside."
 _WALLS: Final = {
     "strong": ("namespaces", "seccomp", "read-only system", "unreadable runtime"),
     "narrow": ("Landlock", "seccomp", "no network", "unreadable runtime"),
@@ -109,7 +110,9 @@ class OpenCages:
             case "limit":
                 limit = news.limit or "memory"
                 event = CageLimit(what=limit, text=in_words(limit, plan.terms))
-                self._limits[plan.key] = f"Its limit of {limit} was reached."
+                self._limits[plan.key] = (
+                    _REPLACED if limit == "replaced" else f"Its limit of {limit} was reached."
+                )
             case "closed":
                 self._opened.pop(plan.key, None)
                 self._ways_out.pop(plan.key, None)

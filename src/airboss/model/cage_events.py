@@ -40,10 +40,11 @@ class CageClosed(Frozen):
 
 
 class CageLimit(Frozen):
-    """What is inside wanted more than its profile allows, and the cage ended."""
+    """What is inside wanted more than its profile allows, or a wall went, and the cage ended."""
 
     kind: Literal["cage.limit"] = "cage.limit"
-    # `memory`, `processes` or `disk`.
+    # `memory`, `processes`, `disk`; or `replaced`, where somebody outside replaced a file that is
+    # closed inside.
     what: Words
     text: Words
 

@@ -76,7 +76,7 @@ def note_of(event: Event) -> Note | None:  # noqa: C901 - one arm a kind
         case ExtensionSaid() | ExtensionRefused() | ExtensionEnded():
             return _extension(event)
         case CageLimit():
-            return "error", "The cage reached a limit", event.text
+            return "error", "The cage was ended", event.text
         case EgressRefused():
             return "warning", f"Not connected: {event.host}", event.why
         case ToolVetoed():

@@ -45,7 +45,9 @@ def main() -> None:
     scene = Scene(**json.loads(Path(sys.argv[1]).read_text("utf-8")))
     names = sys.argv[3:] or list(ATTEMPTS)
     found = {name: tried(ATTEMPTS[name], scene) for name in names}
-    Path(sys.argv[2]).write_text(json.dumps(found), "utf-8")
+    out = Path(sys.argv[2])
+    out.with_suffix(".new").write_text(json.dumps(found), "utf-8")
+    out.with_suffix(".new").rename(out)  # whole, or not there
 
 
 if __name__ == "__main__":

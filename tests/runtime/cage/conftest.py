@@ -1,8 +1,10 @@
 """Cages are tested where one holds; without bubblewrap the tests fail and say how to get it."""
 
 import os
+import subprocess
 import sys
-from collections.abc import AsyncGenerator
+import time
+from collections.abc import AsyncGenerator, Generator
 from pathlib import Path
 
 import pytest
@@ -10,12 +12,17 @@ import pytest
 from airboss.cage_settings import CageProfile
 from airboss.runtime.cage.ability import ability
 from airboss.runtime.cage.group import make_group
+from airboss.runtime.cage.usage import descendants
 from tests.runtime.cage.yard import Yard
 from tests.runtime.conftest import Flight
 
 HERE = Path(__file__).parent
 # Only with the fixture `group`: without it nothing bounds a bomb of root's soon enough.
 BOMB = "bomb() { bomb | bomb & }; bomb; sleep 60"
+
+FAMILY = (
+    "import subprocess as s, time; [s.Popen(['sleep', '60']) for _ in range(20)]; time.sleep(60)"
+)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -60,3 +67,16 @@ async def yard(flight: Flight, tmp_path: Path) -> AsyncGenerator[Yard]:
     yard = Yard(flight, tmp_path / "data")
     yield yard
     await yard.stop()
+
+
+@pytest.fixture
+def family() -> Generator[int]:
+    parent = subprocess.Popen([sys.executable, "-c", FAMILY], start_new_session=True)
+    until = time.monotonic() + 10
+    while len(descendants(parent.pid, 100)) < 20 and time.monotonic() < until:
+        time.sleep(0.02)
+    yield parent.pid
+    for pid in descendants(parent.pid, 100):
+        subprocess.run(["kill", "-9", str(pid)], check=False)
+    parent.kill()
+    parent.wait()

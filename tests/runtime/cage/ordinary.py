@@ -14,9 +14,9 @@ from airboss.runtime.locate import cache_folder
 
 USER: Final = "65500"
 # Python and the runtime may lie in root's home, which is closed: they are shown at the same place
-# in a home that is empty otherwise.
+# in a home that is empty otherwise. The folder of an installed runtime is its owner's as well.
 _BECOME: Final = """
-closed=$1 prefix=$2 cache=$3 home=$4; shift 4
+closed=$1 prefix=$2 cache=$3 runtime=$4 home=$5; shift 5
 if [ -n "$closed" ]; then
     t=$(mktemp -d) && mkdir "$t/p" "$t/c"
     mount --bind "$prefix" "$t/p" && mount --bind "$cache" "$t/c"
@@ -24,6 +24,12 @@ if [ -n "$closed" ]; then
     mkdir -p "$prefix" "$cache"
     mount --move "$t/p" "$prefix" && mount --move "$t/c" "$cache"
     rmdir "$t/p" "$t/c" "$t"
+fi
+if [ -d "$runtime/pkg" ]; then
+    t=$(mktemp -d) && mount --bind "$runtime/pkg" "$t"
+    mount -t tmpfs -o mode=755 tmpfs "$runtime"
+    mkdir "$runtime/pkg" && mount --move "$t" "$runtime/pkg"
+    rmdir "$t"
 fi
 export HOME="$home"
 exec setpriv --reuid USER --regid USER --clear-groups --inh-caps=-all "$@"
@@ -43,7 +49,7 @@ def as_ordinary_user(home: Path) -> tuple[str, ...]:
         pytest.skip("no ordinary user can run these tests here")
     inside = {*prefix.parents, *cache.parents}
     closed = next((str(root) for root in homes if root in inside), "")
-    words = (closed, str(prefix), str(cache), str(home))
+    words = (closed, str(prefix), str(cache), str(cache_folder()), str(home))
     command = ("unshare", "--mount", "--propagation", "private", "sh", "-euc", _BECOME, "-", *words)
     tried = subprocess.run(
         [*command, sys.executable, "-c", "import pydantic"], capture_output=True, check=False

@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -80,3 +81,24 @@ def test_what_does_not_hold_is_refused_and_never_run_with_less(kind: str) -> Non
     with pytest.raises(CageUnavailable, match=r"No strong cage holds here\. Why\. What to do\."):
         must_hold(plan, less)
     assert os.uname().sysname == "Linux"
+
+
+@pytest.mark.parametrize(
+    ("system", "machine", "why"),
+    [
+        ("darwin", "arm64", "A cage needs Linux."),
+        ("win32", "AMD64", "A cage needs Linux."),
+        ("linux", "riscv64", "There is no cage for this architecture (riscv64)."),
+    ],
+)
+def test_on_other_systems_there_is_none_and_nothing_is_tried(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, system: str, machine: str, why: str
+) -> None:
+    """Also where something has the name of bubblewrap."""
+    is_there = os.uname()
+    monkeypatch.setattr(sys, "platform", system)
+    monkeypatch.setattr(os, "uname", lambda: os.uname_result((*is_there[:4], machine)))
+    found = ability(path_with(tmp_path, f"touch {tmp_path}/was-tried"))
+    assert (found.kind, found.why) == ("none", why)
+    assert found.advice == "Run Airboss on Linux on x86-64 or arm64."
+    assert not (tmp_path / "was-tried").exists()

@@ -15,7 +15,7 @@ def started(
 ) -> "subprocess.CompletedProcess[str]":
     """With nothing to do, so that it fails at once and says so."""
     place = tmp_path / "config"
-    said: dict[str, Any] = {"modules": bundle.modules(), "wire": (), "ports": []}
+    said: dict[str, Any] = {"modules": bundle.modules(), "wire": (), "mounted": [], "ports": []}
     said["hand"] = f"{tmp_path}/no"
     place.write_bytes(marshal.dumps(said))
     python = (str(system_facts().python), "-I", "-S", *options)

@@ -1,5 +1,7 @@
 """git in a cage: it works, and what it would run or believe later stays as it was."""
 
+import asyncio
+import os
 import shlex
 import subprocess
 from collections.abc import Sequence
@@ -8,9 +10,14 @@ from pathlib import Path
 import pytest
 
 from airboss.cage_settings import CageProfile
-from airboss.runtime.cage.attempt import Attempted, attempt
+from airboss.runtime.cage.attempt import Attempted, attempt, run
 from airboss.runtime.cage.git_folders import git_binds
+from airboss.runtime.cage.life import Caged, CageLife
+from airboss.runtime.cage.pins import Pin
 from airboss.runtime.cage.plan import CagePlan
+from airboss.runtime.cage.watch import in_words
+from tests.runtime.conftest import soon
+from tests.trials import sampled
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("strong")]
 
@@ -80,6 +87,89 @@ async def test_what_git_believes_is_closed(origin: Path) -> None:
     assert not (origin / ".git/hooks/post-checkout").exists()
     assert not (origin / ".git/objects/info/alternates").exists()
     assert git(origin, "status", "--short") == ""
+
+
+def done_outside(folder: Path, script: str) -> None:
+    subprocess.run(["bash", "-ec", script], cwd=folder, check=True)
+
+
+REPLACED = [
+    ("git config user.name Ann", "config"),
+    ("mv .git/hooks .git/hooks.mine; mkdir .git/hooks", "hooks/made"),
+    ("rmdir .git/worktrees", "worktrees/made"),
+]
+
+
+@pytest.mark.parametrize(("by_a_person", "place"), sampled(2, REPLACED))
+async def test_a_closed_file_that_is_replaced_outside_ends_the_cage(
+    origin: Path, by_a_person: str, place: str
+) -> None:
+    """The kernel takes a mount away with the file that it is on."""
+    script = "touch ready; until mkdir -p .git/worktrees && echo evil >> .git/$0; do :; done"
+    plan = CagePlan("strong", "default", CageProfile(), origin, "k")
+    command = ("bash", "-c", f"{script} 2>&1 | tail -1; sleep 60", place)
+    async with asyncio.TaskGroup() as group:
+        trying = group.create_task(attempt(plan, origin.parent / "data", command))
+        assert await soon((origin / "ready").exists)
+        await asyncio.to_thread(done_outside, origin, by_a_person)
+    ended = trying.result()
+    assert (ended.limit, ended.code) == ("replaced", 137), ended
+    assert "Read it before you use git there." in in_words("replaced", plan.terms)
+
+
+async def test_who_only_works_in_it_replaces_nothing(origin: Path) -> None:
+    """An agent inside, and a person outside."""
+    script = f"{COMMIT}; git branch other; git checkout -q other; touch ready; "
+    script += "until [ -e over ]; do sleep 0.05; done; sleep 0.6"
+    plan = CagePlan("strong", "default", CageProfile(), origin, "k")
+    async with asyncio.TaskGroup() as group:
+        working = group.create_task(attempt(plan, origin.parent / "data", ("bash", "-ec", script)))
+        assert await soon((origin / "ready").exists)
+        git(origin, "commit", "-qm", "Three", "--allow-empty")
+        git(origin, "branch", "third")
+        git(origin, "pack-refs", "--all")
+        (origin / "over").touch()
+    ended = working.result()
+    assert (ended.code, ended.limit) == (0, None), ended
+
+
+def nothing(_: CageLife) -> tuple[Pin, ...]:
+    return ()
+
+
+async def mounted_by_a_link(
+    origin: Path, private: Path, monkeypatch: pytest.MonkeyPatch, *, is_looked_at: bool
+) -> Attempted:
+    """Somebody puts a link there when all was looked at, and takes it away when bubblewrap has
+    followed it and not mounted yet: this is what it has then."""
+    plan = CagePlan("strong", "default", CageProfile(), origin, "k")
+    life = CageLife(plan, origin.parent / "data")
+    if not is_looked_at:
+        monkeypatch.setattr(CageLife, "_mounted", nothing)
+    outer = await life.open(Caged(("cat", str(origin / ".git/hooks/secret"))))
+    options = life.folders.walls.read_text("utf-8").split("\0")
+    options[options.index(str(origin / ".git/hooks"))] = str(private)  # the source, not the target
+    life.folders.walls.write_text("\0".join(options), "utf-8")
+    try:
+        return await run(life, outer, os.environ)
+    finally:
+        await life.close()
+
+
+@pytest.mark.parametrize("is_looked_at", [True, False])
+async def test_a_link_that_comes_between_the_look_and_the_mount_leads_nowhere(
+    origin: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_looked_at: bool
+) -> None:
+    private = tmp_path / "private"
+    private.mkdir()
+    (private / "secret").write_text("a canary", "utf-8")
+    ended = await mounted_by_a_link(origin, private, monkeypatch, is_looked_at=is_looked_at)
+    if is_looked_at:
+        assert b"The cage could not be closed" in ended.errors
+        assert b"was replaced meanwhile. Try again." in ended.errors
+        assert (ended.code, ended.output) == (97, b"")
+    else:  # what that wall alone holds back
+        assert b"canary" in ended.output
 
 
 async def test_a_linked_worktree_is_worked_in(origin: Path) -> None:

@@ -1,13 +1,10 @@
 """The real runtime in a cage: turns, tools, death, resume, and what its walls and limits do."""
 
 import asyncio
-import json
 import os
-import shlex
 import signal
 import sys
 from asyncio.subprocess import PIPE
-from collections.abc import Generator
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,11 +20,8 @@ from airboss.runtime.cage.folders import CageFolders
 from airboss.runtime.cage.plan import cage_key
 from airboss.runtime.locate import Located
 from airboss.runtime.signals import RuntimeLost
-from tests.runtime.cage.attempt_table import Scene
-from tests.runtime.cage.attempts import ATTEMPTS
-from tests.runtime.cage.escape import answers_in, command_in, damage, staged, through
 from tests.runtime.cage.yard import Yard, always, last_output, said
-from tests.runtime.conftest import Flight, Listener, running, soon
+from tests.runtime.conftest import Listener, running, soon
 
 ROOT = Path(__file__).parents[3]
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("strong")]
@@ -49,40 +43,6 @@ async def test_the_process_that_is_watched_is_the_runtime_itself(
     process = psutil.Process(yard.pid)
     assert process.name() == "copilot-runtime"
     assert [parent.name() for parent in process.parents()[:2]] == ["bwrap", "bwrap"]
-
-
-TOOLS = [
-    ("view", {"path": "SECRET"}),
-    ("create", {"path": "MADE", "file_text": "made"}),
-    ("edit", {"path": "SECRET", "old_str": "canary", "new_str": "changed"}),
-    ("glob", {"pattern": "*", "path": "FOLDER"}),
-    ("grep", {"pattern": "canary", "path": "FOLDER", "output_mode": "content"}),
-]
-
-
-async def test_the_runtimes_own_tools_see_nothing_outside(yard: Yard, listener: Listener) -> None:
-    outside = yard.flight.folder.parent / "outside"
-    outside.mkdir()
-    secret = outside / "secret"
-    secret.write_text("a canary 4711", "utf-8")
-    names = {"SECRET": str(secret), "FOLDER": str(outside), "MADE": str(outside / "made")}
-    session = await yard.session(listener)
-    for tool, given in TOOLS:
-        arguments = {name: names.get(value, value) for name, value in given.items()}
-        await said(session, listener, f"call {tool} {json.dumps(arguments)}")
-        assert "4711" not in last_output(yard.flight), tool
-    assert secret.read_text("utf-8") == "a canary 4711"
-    assert [path.name for path in outside.iterdir()] == ["secret"]
-
-
-async def test_the_same_tools_would_without_a_cage(flight: Flight, listener: Listener) -> None:
-    outside = flight.folder.parent / "outside"
-    outside.mkdir()
-    (outside / "secret").write_text("a canary 4711", "utf-8")
-    session = await flight.session(listener)
-    arguments = {"path": str(outside / "secret")}
-    await said(session, listener, f"call view {json.dumps(arguments)}")
-    assert "4711" in last_output(flight)
 
 
 async def test_no_shell_sees_the_memory_or_the_pipes_of_the_runtime(
@@ -244,24 +204,3 @@ async def test_ended_tools_are_told(yard: Yard, listener: Listener) -> None:
     session = await yard.session(listener)
     await said(session, listener, "shell false")
     assert listener.all(ToolEnded)
-
-
-@pytest.fixture
-def scene(tmp_path: Path) -> Generator[Scene]:
-    with staged(tmp_path / "scene") as scene:
-        yield scene
-
-
-async def test_no_way_out_is_open_to_the_shell_of_the_real_runtime(
-    scene: Scene, flight: Flight, listener: Listener
-) -> None:
-    yard = Yard(replace(flight, folder=Path(scene.work)), Path(scene.data))
-    try:
-        session = await yard.session(listener)
-        await said(session, listener, f"shell {shlex.join(command_in(scene))}")
-    finally:
-        await yard.stop()
-    answers = answers_in(scene)
-    assert len(answers) == len(ATTEMPTS)
-    assert through(answers) == []
-    assert damage(scene) == []

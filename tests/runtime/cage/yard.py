@@ -12,7 +12,7 @@ from airboss.model.ids import new_session_id
 from airboss.model.redaction import Redactor
 from airboss.runtime.cage.doors import CageDoors
 from airboss.runtime.cage.launch import CageNews
-from airboss.runtime.cage.plan import CagePlan, cage_key
+from airboss.runtime.cage.plan import CageKind, CagePlan, cage_key
 from airboss.runtime.pool import Pool
 from airboss.runtime.pool_key import PoolKey
 from airboss.runtime.session import RuntimeSession
@@ -33,6 +33,7 @@ class Yard:
 
     flight: Flight
     data: Path
+    kind: CageKind = "strong"
     news: list[CageNews] = field(default_factory=list[CageNews])
     proxy: ProviderProxy = field(default_factory=ProviderProxy)
     pool: Pool = field(init=False)
@@ -49,7 +50,7 @@ class Yard:
     def key(self, owner: str = "chat", **terms: Any) -> PoolKey:
         cwd = self.flight.folder
         key = cage_key("default", cwd, "default", owner)
-        plan = CagePlan("strong", "default", CageProfile(**terms), cwd, key)
+        plan = CagePlan(self.kind, "default", CageProfile(**terms), cwd, key)
         return PoolKey("default", self.data / "copilot-home", "byok", cage=plan)
 
     async def session(
@@ -80,10 +81,12 @@ class Yard:
         return self.pool.pid
 
 
-async def said(session: RuntimeSession, listener: Listener, prompt: str) -> None:
+async def said(
+    session: RuntimeSession, listener: Listener, prompt: str, seconds: float = 15
+) -> None:
     listener.told.clear()
     await session.send(prompt)
-    await listener.until_over()
+    await listener.until_over(seconds)
 
 
 def last_output(flight: Flight) -> str:

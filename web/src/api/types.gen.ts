@@ -177,7 +177,7 @@ export type CageKeys = {
   "debuggers"?: boolean | null;
 };
 
-/** What is inside wanted more than its profile allows, and the cage ended. */
+/** What is inside wanted more than its profile allows, or a wall went, and the cage ended. */
 export type CageLimit = {
   "kind": "cage.limit";
   "what": string;

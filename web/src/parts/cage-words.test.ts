@@ -6,6 +6,7 @@ import {
   cageAbout,
   cageLook,
   cageState,
+  endedBy,
   foldersOf,
   hostsOf,
   hostsWords,
@@ -128,6 +129,15 @@ describe("a cage in words", () => {
       "1 MB",
       "38 MB",
     ]);
+  });
+});
+
+describe("why a cage ended", () => {
+  it("is its limit, or a file that was replaced", () => {
+    expect(endedBy("memory")).toBe("The cage ended: its limit of memory was reached.");
+    expect(endedBy("replaced")).toBe(
+      "The cage ended: what is closed in its folder was replaced outside.",
+    );
   });
 });
 

@@ -184,6 +184,12 @@ export function refusedWords(traffic: readonly HostTraffic[]): string {
 const hostName = ({ host, port }: HostTraffic): string =>
   visibleWhole(port == null || port === 443 ? host : `${host}:${port}`);
 
+/** Its limit, or a file in its folder that somebody outside put in the place of a closed one. */
+export const endedBy = (limit: string): string =>
+  limit === "replaced"
+    ? "The cage ended: what is closed in its folder was replaced outside."
+    : `The cage ended: its limit of ${visible(limit)} was reached.`;
+
 export const limitsOf = ({ memory_mb, processes, file_mb }: CageLimits): [string, string][] => [
   ["Memory", bytes(memory_mb * MB)],
   ["Processes", processes.toLocaleString("en")],

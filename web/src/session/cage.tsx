@@ -6,6 +6,7 @@ import { CageBadge } from "../parts/cage-badge";
 import {
   cageAbout,
   cageState,
+  endedBy,
   foldersOf,
   hostsOf,
   hostsWords,
@@ -16,7 +17,6 @@ import {
 } from "../parts/cage-words";
 import { Icon } from "../parts/icon";
 import { Note } from "../parts/note";
-import { visible } from "../words";
 
 type Props = {
   view: SessionView;
@@ -37,12 +37,7 @@ export function CageFacts({ view, terms }: Props) {
           <span class="small">{cageState(view)}</span>
         </p>
         <p class="small muted">{cageAbout(view)}</p>
-        {cage?.limit != null && (
-          <Note
-            kind="err"
-            title={`The cage ended: its limit of ${visible(cage.limit)} was reached.`}
-          />
-        )}
+        {cage?.limit != null && <Note kind="err" title={endedBy(cage.limit)} />}
       </section>
       {isNarrow ? (
         <section>

@@ -150,7 +150,7 @@ export function noteOf(event: Event): Note | null {
     case "extension.ended":
       return extensionNote(event);
     case "cage.limit":
-      return told("error", "The cage reached a limit", event.text);
+      return told("error", "The cage was ended", event.text);
     case "egress.refused":
       return told("warning", `Not connected: ${event.host}`, event.why);
     case "tool.vetoed":

@@ -25,6 +25,7 @@ from airboss.runtime.cage.inside import landlock
 from airboss.runtime.cage.mount_points import clear_way
 from airboss.runtime.cage.own_code import code_binds, own_code, refusal_to_work
 from airboss.runtime.cage.pid_bound import bound_processes, can_bound
+from airboss.runtime.cage.pins import Pin, Pins
 from airboss.runtime.cage.plan import CagePlan
 from airboss.runtime.cage.profile import expanded, folder_refusal, links, refusals
 from airboss.runtime.cage.programs import CagePrograms, Place
@@ -80,6 +81,7 @@ class CageLife:
         self.has_way_out = self._doors.way_out is not None
         self.handover: Handover | None = None
         self.group: CageGroup | None = None
+        self._pins: Pins | None = None
 
     async def open(self, inside: Caged, environ: Mapping[str, str] = os.environ) -> tuple[str, ...]:
         """The command that starts it; more arguments of what runs inside may come behind."""
@@ -100,7 +102,7 @@ class CageLife:
 
     def watch(self, outer: int) -> CageWatch:
         """`outer` is the process that the command became."""
-        return CageWatch(self.plan.terms, outer, self.group, self._written())
+        return CageWatch(self.plan.terms, outer, self.group, self._written(), self._pins)
 
     def _written(self) -> tuple[Path, ...]:
         home = Path(os.path.realpath(Path.home()))
@@ -122,6 +124,8 @@ class CageLife:
             await self.handover.close()
         if self.group is not None:
             await asyncio.to_thread(self.group.remove)
+        if self._pins is not None:
+            self._pins.close()
 
     def _build(self, inside: Caged, found: Ability) -> tuple[str, ...]:
         plan, folders = self.plan, self.folders
@@ -129,6 +133,8 @@ class CageLife:
         furnish(folders.etc, layout.system, made_up_files(layout.system.author))
         for folder, place, source in own_places(layout) if plan.kind == "strong" else ():
             clear_way(folder, place, source)
+        if plan.kind == "strong":
+            self._pins = Pins(layout)
         options = strong_walls(layout) if plan.kind == "strong" else []
         folders.walls.write_text("".join(f"{word}\0" for word in options), encoding="utf-8")
         self.group = make_group(plan.key, plan.terms)
@@ -184,6 +190,9 @@ class CageLife:
             disables_namespaces=found.disables_namespaces,
         )
 
+    def _mounted(self) -> tuple[Pin, ...]:
+        return () if self._pins is None else self._pins.mounted
+
     def _place(self) -> Place:
         """Where files of programs are handed in, and what is there without that."""
         terms, facts, home = self.plan.terms, system_facts(), Path(os.path.realpath(Path.home()))
@@ -211,6 +220,7 @@ class CageLife:
             "ports": self.handover.ports if self.handover is not None else [],
             "network": is_strong,
             "wire": _WIRE if is_strong else (),
+            "mounted": [(str(one.target), one.device, one.number) for one in self._mounted()],
             "drops_capabilities": True,
             "seccomp": True,
             "debuggers": plan.terms.debuggers,

@@ -47,6 +47,15 @@ def end() -> NoReturn:
     os._exit(FAILED)
 
 
+def look_at_mounts(mounted: list[tuple[str, int, int]]) -> None:
+    """Whether each is what the server had looked at: it was mounted by its path, and another cage
+    may write around that."""
+    for path, device, number in mounted:
+        found = posix.stat(path)
+        if (found.st_dev, found.st_ino) != (device, number):
+            fail(f"{path} was replaced meanwhile. Try again.")
+
+
 def hand_out(hand: str, ports: list[int]) -> _socket.socket:
     """The doors, and behind them one end of the socket over which programs are asked for; the
     other is returned. The server learns by the same way which process this is."""
@@ -161,6 +170,7 @@ def main(said: dict[str, Any]) -> NoReturn:
     """`said` is the server's, from where nobody inside can write."""
     try:
         take_wire(said["wire"])
+        look_at_mounts(said["mounted"])
         asked = hand_out(said["hand"], said["ports"])
         posix.chdir(said["cwd"])
         posix.nice(said["nice"])

@@ -1,0 +1,112 @@
+"""What processes use, as the kernel tells it of each: for cages that no control group counts. What
+is too much, it does not know."""
+
+import contextlib
+import itertools
+import os
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+_IN_MEMORY: Final = ("/memfd:", "/dev/shm/", "/dev/zero", "/SYSV")  # noqa: S108 - to compare
+_MOST_DESCRIPTORS: Final = 1024
+_BLOCK: Final = 512
+_PAGE: Final = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
+
+
+def descendants(top: int, most: int) -> list[int]:
+    """By asking each for its children: other processes of the machine cost nothing, and of a flood
+    no more are counted than need be."""
+    found, unseen = list[int](), [top]
+    while unseen and len(found) < most:
+        pid = unseen.pop()
+        for child in _children(pid):
+            found.append(child)
+            unseen.append(child)
+    return found
+
+
+def _children(pid: int) -> list[int]:
+    children: list[int] = []
+    with contextlib.suppress(OSError, ValueError):
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            children += map(int, _read(f"/proc/{pid}/task/{thread}/children").split())
+    return children
+
+
+def own_memory(pid: int) -> int:
+    """What it shares with nobody, as far as everybody may know."""
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        _, resident, shared, *_ = _read(f"/proc/{pid}/statm").split()
+        return (int(resident) - int(shared)) * _PAGE
+    return 0
+
+
+def shared_memory(pids: Iterable[int], most: int) -> int:
+    """What has no file on a disk: what is mapped, or what descriptors lead to, whichever is more.
+    Only above `most` it is looked at closely who has it in common: that takes its time."""
+    pids = list(pids)
+    mapped = sum(_said_of(f"/proc/{pid}/status", "RssShmem") for pid in pids)
+    if mapped > most:
+        mapped = sum(_share_of(pid) for pid in pids)
+    return max(mapped, _files_in_memory(pids))
+
+
+def _share_of(pid: int) -> int:
+    """Of whom nobody may look at, all that is mapped."""
+    mapped = _said_of(f"/proc/{pid}/status", "RssShmem")
+    return _said_of(f"/proc/{pid}/smaps_rollup", "Pss_Shmem", mapped)
+
+
+def _files_in_memory(pids: Iterable[int]) -> int:
+    found = dict[tuple[int, int], int]()
+    for pid in pids:
+        with contextlib.suppress(OSError), os.scandir(f"/proc/{pid}/fd") as numbers:
+            for number in itertools.islice(numbers, _MOST_DESCRIPTORS):
+                with contextlib.suppress(OSError):
+                    if os.readlink(number.path).startswith(_IN_MEMORY):
+                        said = os.stat(number.path)
+                        found[said.st_dev, said.st_ino] = said.st_blocks * _BLOCK
+    return sum(found.values())
+
+
+def _said_of(path: str, key: str, otherwise: int = 0) -> int:
+    """In bytes."""
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        for line in _read(path).splitlines():
+            if line.startswith(f"{key}:"):
+                return int(line.split()[1]) << 10
+    return otherwise
+
+
+def available_memory(otherwise: int) -> int:
+    """Of the machine; where that does not say it, `otherwise`."""
+    return _said_of("/proc/meminfo", "MemAvailable", otherwise)
+
+
+def written_by(pids: Iterable[int]) -> int:
+    """With what their children wrote that have ended. One of both counts has what went through a
+    mapping, the other what went to a disk in memory; of whom nobody may look at, nothing."""
+    written = 0
+    for pid in pids:
+        with contextlib.suppress(OSError, ValueError, KeyError):
+            said = dict(line.split(": ") for line in _read(f"/proc/{pid}/io").splitlines())
+            written += int(said["write_bytes"]) + int(said["wchar"])
+    return written
+
+
+def _read(path: str) -> str:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        return os.read(descriptor, 1 << 16).decode("ascii", "replace")
+    finally:
+        os.close(descriptor)
+
+
+def free_bytes(folder: Path, otherwise: int) -> int:
+    """Of the disk that it is on; of a folder that is not there, `otherwise`."""
+    try:
+        return shutil.disk_usage(folder).free
+    except OSError:
+        return otherwise

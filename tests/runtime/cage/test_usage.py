@@ -1,0 +1,67 @@
+"""What is measured of processes, on some of our own."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from airboss.runtime.cage.usage import (
+    available_memory,
+    descendants,
+    free_bytes,
+    shared_memory,
+)
+
+
+def test_no_more_are_counted_than_need_be(family: int) -> None:
+    assert len(descendants(family, 100)) == 20
+    assert 5 <= len(descendants(family, 5)) <= 20
+
+
+HIDES = """
+import mmap, os, sys, time
+if sys.argv[1] == "mapped":
+    kept = mmap.mmap(-1, 64 << 20)
+    kept.write(b"x" * (64 << 20))
+else:
+    kept = os.memfd_create("kept")
+    os.write(kept, b"x" * (64 << 20))
+print("done", flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("how", ["mapped", "file"])
+def test_memory_that_is_nobodys_own_counts(how: str) -> None:
+    command = [sys.executable, "-c", HIDES, how]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as one:
+        try:
+            assert one.stdout is not None
+            assert one.stdout.readline() == b"done\n"
+            for most in (1 << 40, 0):
+                assert 64 <= shared_memory([one.pid], most) >> 20 < 80
+        finally:
+            one.kill()
+
+
+def test_what_several_have_in_common_counts_once() -> None:
+    forks = HIDES.replace("print(", "[os.fork() or time.sleep(60) for _ in range(3)]\nprint(")
+    command = [sys.executable, "-c", forks, "mapped"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True) as one:
+        try:
+            assert one.stdout is not None
+            assert one.stdout.readline() == b"done\n"
+            family = [one.pid, *descendants(one.pid, 10)]
+            assert len(family) == 4
+            assert shared_memory(family, 70 << 20) >> 20 < 80
+        finally:
+            os.killpg(one.pid, signal.SIGKILL)
+
+
+def test_what_is_not_there_is_as_the_caller_says(tmp_path: Path) -> None:
+    assert free_bytes(tmp_path / "gone", 7) == 7
+    assert free_bytes(tmp_path, 7) > 7
+    assert available_memory(7) > 7
