@@ -238,7 +238,7 @@ def test_everybody_can_use_it_by_day_and_by_night(portal: Portal, browser: Brows
         page.goto(f"{portal.url}/settings.html")
         expect(page.locator(".doc li")).to_have_count(20, timeout=SLOW)
         page.get_by_text("Only set when the server starts").click()
-        page.get_by_role("button", name="Change max_tasks").click()
+        page.get_by_role("button", name="Change max_tasks", exact=True).click()
         calm(page).get_by_role("button", name="Add a rule").click()
 
     usable_by_all(browser, portal, with_a_new_rule)

@@ -204,10 +204,12 @@ def take_away(life: CageLife, walls: tuple[str, ...]) -> None:
             case "landlock":
                 config["landlock"] = None
             case "mounts":
+                config["mounted"] = []  # the warden would see other folders there, and refuse
                 all_of_it = str(life.plan.cwd.parent)
                 at = options.index("--chdir") - 2  # before the root is closed
                 options[at:at] = ["--bind", all_of_it, all_of_it]
             case "git":
+                config["mounted"] = []
                 options = _without_git(options)
             case "capabilities":
                 config["drops_capabilities"] = False
