@@ -10,11 +10,15 @@ import { Note } from "../parts/note";
 import { clock, visible } from "../words";
 import { useKept } from "./kept";
 import { NewSecret } from "./new-secret";
+import { howMany } from "./provider-draft";
 
 const PATH = "/api/v1/accounts";
 /** The agent runtime may have to start first. */
 const PATIENCE_MS = 70_000;
 const SHOWN = 4;
+
+const openOn = (sessions: number): string =>
+  sessions === 1 ? "1 session uses it" : `${sessions} sessions use it`;
 
 type Acts = { change: (changing: Promise<Answer>) => Promise<boolean> };
 
@@ -42,6 +46,11 @@ export function Accounts() {
       <p class={trouble === null ? "vh" : "trouble pad"} role="status">
         {trouble !== null && visible(trouble)}
       </p>
+      {items?.length === 0 && !adding && (
+        <p class="pad muted">
+          No account is signed in. With a token of GitHub Copilot, agents can use its models.
+        </p>
+      )}
       <ul class="acc">
         {items?.map((one) => (
           <Row key={one.name} account={one} change={change} />
@@ -81,7 +90,8 @@ function Row({ account, change }: { account: ShownAccount } & Acts) {
       body: (
         <>
           Its token is deleted from this machine.
-          {sessions > 0 && ` ${sessions} open on it: they use another account when they go on.`}
+          {sessions > 0 &&
+            ` ${openOn(sessions)}, and ${sessions === 1 ? "continues" : "continue"} with another account.`}
         </>
       ),
       action: "Sign out",
@@ -98,7 +108,7 @@ function Row({ account, change }: { account: ShownAccount } & Acts) {
         <span class="b">{visible(name)}</span>
         <small>
           Token from {visible(account.how)}
-          {sessions > 0 && <> · {sessions} open</>}
+          {sessions > 0 && <> · {openOn(sessions)}</>}
         </small>
         {account.why != null && (
           <small class={state === "missing" ? "trouble" : ""}>
@@ -173,7 +183,7 @@ function Said({ name, result }: { name: string; result: AccountTrial }) {
     );
   return (
     <>
-      <small>Copilot offers it {result.models.length} models.</small>
+      <small>Copilot offers {howMany(result.models.length)} to this account.</small>
       <div class="mods">
         {result.models.slice(0, SHOWN).map((model) => (
           <span key={model} class="mod">
@@ -191,15 +201,16 @@ function SignIn({ change, onLeave }: Acts & { onLeave: () => void }) {
   const [name, call] = useState("");
   const [token, write] = useState("");
   const [busy, work] = useState(false);
-  const [trouble, tell] = useState<string | null>(null);
+  const [trouble, tell] = useState<{ title: string; why: string } | null>(null);
 
   const signIn = async () => {
     work(true);
     tell(null);
     const asked = { token: token.trim() };
     const answer = await post<AccountTrial>("/api/v1/account-tests", asked, {}, PATIENCE_MS);
-    const why = answer.kind === "ok" ? answer.body.problem : whyNot(answer);
-    if (why != null) tell(why);
+    const problem = answer.kind === "ok" ? answer.body.problem : null;
+    if (answer.kind !== "ok") tell({ title: "The token was not tested.", why: whyNot(answer) });
+    else if (problem != null) tell({ title: "The token does not work.", why: problem });
     else if (await change(post(PATH, { name: name.trim(), ...asked }))) onLeave();
     work(false);
   };
@@ -240,15 +251,15 @@ function SignIn({ change, onLeave }: Acts & { onLeave: () => void }) {
           />
         </div>
         <p class="hint wide">
-          A GitHub token of somebody who has Copilot. It stays on this machine. It is never shown
+          A GitHub token of a person who has Copilot. It stays on this machine. It is never shown
           again and never reaches an agent, a log or an export.
         </p>
       </div>
       <div role="status">
         {busy && <p class="small muted">Asking Copilot…</p>}
         {!busy && trouble !== null && (
-          <Note kind="err" title="The token does not work.">
-            {visible(trouble)}
+          <Note kind="err" title={trouble.title}>
+            {visible(trouble.why)}
           </Note>
         )}
       </div>
