@@ -247,6 +247,7 @@ export function Shown({ parts, view, title, at, opens }: Props) {
         onName={(title) => void name(title)}
         onPin={() => void turnPin()}
         onAside={ask}
+        onFork={canFork ? () => void forkSession() : null}
         onChanges={() => show("changes")}
         onCage={() => show("cage")}
       />
