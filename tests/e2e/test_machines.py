@@ -165,7 +165,7 @@ def test_a_machine_that_is_not_heard_is_shown_with_what_becomes_of_its_runs_and_
 def test_a_server_alone_says_how_to_add_a_machine(shared_portal: Portal, browser: Browser) -> None:
     def look(page: Page) -> None:
         page.goto(f"{shared_portal.url}/machines.html")
-        expect(page.get_by_role("heading", name="Only this machine works")).to_be_visible()
+        expect(page.get_by_role("heading", name="Airboss runs on one machine")).to_be_visible()
         expect(page.locator(".fleet tbody tr")).to_have_count(1)
 
     page = window(browser, shared_portal)
