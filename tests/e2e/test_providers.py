@@ -142,7 +142,7 @@ def test_a_token_that_does_not_work_is_told_and_not_kept(portal: Portal, setting
     form.get_by_label("Name").fill("work")
     form.get_by_label("Token").fill("no-token-0123456789")
     form.get_by_role("button", name="Sign in and test").click()
-    expect(form).to_contain_text("The token does not work.", timeout=SLOW)
+    expect(form).to_contain_text("Could not sign in with this token.", timeout=SLOW)
     form.get_by_role("button", name="Cancel").click()
     assert [one["name"] for one in asked(portal, "GET", "/api/v1/accounts").json()["items"]] == [
         "cli"

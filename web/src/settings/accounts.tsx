@@ -66,13 +66,16 @@ const STATES = {
   resting: { look: "st waiting", icon: "clock", word: "Resting" },
   missing: { look: "st failed", icon: "cross", word: "No token" },
 } as const;
+/** That nobody uses the Copilot CLI is no failure. */
+const NO_USER = { look: "st waiting", icon: "circle", word: "Not signed in" } as const;
 
 function Row({ account, change }: { account: ShownAccount } & Acts) {
   const [result, know] = useState<AccountTrial | null>(null);
   const [busy, work] = useState(false);
   const [changing, edit] = useState(false);
   const { name, state, sessions } = account;
-  const { look, icon, word } = STATES[state];
+  const hasNoUser = name === "cli" && state === "missing";
+  const { look, icon, word } = hasNoUser ? NO_USER : STATES[state];
   const path = `${PATH}/${encodeURIComponent(name)}`;
   const ours = account.added_by != null;
 
@@ -106,12 +109,14 @@ function Row({ account, change }: { account: ShownAccount } & Acts) {
       </span>
       <div>
         <span class="b">{visible(name)}</span>
-        <small>
-          Token from {visible(account.how)}
-          {sessions > 0 && <> · {openOn(sessions)}</>}
-        </small>
+        {!hasNoUser && (
+          <small>
+            Token from {visible(account.how)}
+            {sessions > 0 && <> · {openOn(sessions)}</>}
+          </small>
+        )}
         {account.why != null && (
-          <small class={state === "missing" ? "trouble" : ""}>
+          <small class={state === "missing" && !hasNoUser ? "trouble" : ""}>
             {visible(account.why)}
             {account.resting_until != null && (
               <> Others come first until {clock(account.resting_until)}, then it is tried again.</>
@@ -177,7 +182,7 @@ function Row({ account, change }: { account: ShownAccount } & Acts) {
 function Said({ name, result }: { name: string; result: AccountTrial }) {
   if (!result.ok)
     return (
-      <Note kind="err" title={`${visible(name)} does not work.`}>
+      <Note kind="err" title={`The test of ${visible(name)} failed.`}>
         {visible(result.problem ?? "")}
       </Note>
     );
@@ -201,16 +206,15 @@ function SignIn({ change, onLeave }: Acts & { onLeave: () => void }) {
   const [name, call] = useState("");
   const [token, write] = useState("");
   const [busy, work] = useState(false);
-  const [trouble, tell] = useState<{ title: string; why: string } | null>(null);
+  const [trouble, tell] = useState<string | null>(null);
 
   const signIn = async () => {
     work(true);
     tell(null);
     const asked = { token: token.trim() };
     const answer = await post<AccountTrial>("/api/v1/account-tests", asked, {}, PATIENCE_MS);
-    const problem = answer.kind === "ok" ? answer.body.problem : null;
-    if (answer.kind !== "ok") tell({ title: "The token was not tested.", why: whyNot(answer) });
-    else if (problem != null) tell({ title: "The token does not work.", why: problem });
+    const why = answer.kind === "ok" ? answer.body.problem : whyNot(answer);
+    if (why != null) tell(why);
     else if (await change(post(PATH, { name: name.trim(), ...asked }))) onLeave();
     work(false);
   };
@@ -258,8 +262,8 @@ function SignIn({ change, onLeave }: Acts & { onLeave: () => void }) {
       <div role="status">
         {busy && <p class="small muted">Asking Copilot…</p>}
         {!busy && trouble !== null && (
-          <Note kind="err" title={trouble.title}>
-            {visible(trouble.why)}
+          <Note kind="err" title="Could not sign in with this token.">
+            {visible(trouble)}
           </Note>
         )}
       </div>
