@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useContext } from "preact/hooks";
-import { now } from "../live/feed";
+import { known } from "../live/feed";
 import { Icon } from "../parts/icon";
 import { PastAsks } from "../parts/past-ask";
 import type { TextBlock } from "../state/types";
@@ -90,7 +90,7 @@ function Meta({ block }: { block: TextBlock }) {
 
 function Passing({ since }: { since: number }) {
   const past = useContext(PastAsks);
-  const passed = Math.max(0, (past?.at ?? now.value) - since);
+  const passed = Math.max(0, (past?.at ?? known.value) - since);
   return (
     <span class="meta" aria-hidden="true">
       {took(Math.floor(passed / 1000) * 1000).replace(".0", "")}

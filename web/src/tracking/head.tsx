@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import type { InboxItem, RunDetail } from "../api/types.gen";
-import { fresh, now } from "../live/feed";
+import { fresh, known } from "../live/feed";
 import { RunCageBadge } from "../parts/cage-badge";
 import { Icon, type IconName } from "../parts/icon";
 import { Note } from "../parts/note";
@@ -137,7 +137,7 @@ function progressOf(run: RunDetail, works: number, progress: Progress): string {
   const parts = [
     `${doneOf(progress)} of ${tasks(works)}`,
     runs(taskRunsOf(run)),
-    `worked ${duration(workedByRun(run, past.value ?? Math.max(now.value, run.updated_at)))}`,
+    `worked ${duration(workedByRun(run, past.value ?? Math.max(known.value, run.updated_at)))}`,
   ];
   return parts.join(" · ");
 }
