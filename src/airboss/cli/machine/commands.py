@@ -120,7 +120,7 @@ def drain(
 def lost(
     worker: Annotated[str, typer.Argument(metavar="WORKER", help="Worker id (airboss workers).")],
 ) -> None:
-    """Report a worker as lost, so that others continue its runs immediately.
+    """Report a worker as lost. Others continue its runs immediately.
 
     AIRBOSS_DATABASE names the database. A worker that crashes is reported
     automatically; do it yourself for a machine that you know is gone.
