@@ -105,7 +105,7 @@ def test_two_browsers_on_two_servers_show_who_took_a_run_over_and_end_with_the_s
     expect(row.locator(".st.stale")).to_have_text("Lost")
     expect(page.locator(".fleet tr", has_text="build-2")).to_contain_text("this page")
     news = page.locator(".panel", has_text="What happened")
-    expect(news).to_contain_text("build-1 lost with 1 run")
+    expect(news).to_contain_text("build-1 was lost with 1 run")
     assert page.get_by_role("button", name="hurry").count() == 0
     quiet.check()
     usable_by_all(browser, portal, look)

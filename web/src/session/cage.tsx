@@ -179,7 +179,7 @@ const NotCaged = ({ view }: Pick<Props, "view">) => (
         <dd>{view.policy}</dd>
       </dl>
       <p class="small muted">
-        To work in a cage, this session needs a copy of itself there:
+        A session cannot move into a cage. Make a copy that works in one:
         <br />
         <code>airboss fork {view.id} --permissions caged</code>
       </p>
