@@ -150,7 +150,7 @@ def _crashed(title: str, event: ExtensionEnded) -> Note:
     if event.restart_in is None:
         after = "It does not restart by itself. Fix it, then reload the extensions."
         return "warning", f"{title} failed", f"{event.reason}\n{after}"
-    after = f"It restarts in {event.restart_in:g} s."
+    after = f"It restarts after {event.restart_in:g} s."
     return "warning", f"{title} crashed", f"{event.reason}\n{after}"
 
 

@@ -74,7 +74,7 @@ type ExtensionEvent = Extract<
 const afterCrash = (restart_in: number | null | undefined): string =>
   restart_in == null
     ? "It does not restart by itself. Fix it, then reload the extensions."
-    : `It restarts in ${restart_in} s.`;
+    : `It restarts after ${restart_in} s.`;
 
 /** One that is started and stopped in order is nothing to tell. */
 function extensionNote(event: ExtensionEvent): Note | null {
