@@ -66,7 +66,7 @@ def _whole_word(word: str, folder: Path, *, is_first: bool) -> str:
     if not word or os.path.isabs(word):
         return word
     is_program = is_first and "/" in word
-    if not is_program and (word.startswith("-") or not (folder / word).is_file()):
+    if not is_program and (word.startswith("-") or not os.path.isfile(folder / word)):
         return word
     return f"{folder}{SCRIPT_JOINT}{os.path.normpath(word)}"
 
@@ -96,7 +96,7 @@ def _whole_hooks(
 
 def _whole_hook_word(word: str, folder: Path, *, is_program: bool) -> str:
     """A program with a slash in it is a file; of the other words, those that name one."""
-    path = os.path.normpath(folder / Path(word).expanduser())
+    path = os.path.normpath(folder / _expanded(word))
     is_file = "/" in word if is_program else bool(word) and os.path.isfile(path)
     return path if is_file else word
 
@@ -112,7 +112,14 @@ def _whole(words: None, folder: Path) -> None: ...
 def _whole(words: Sequence[str] | None, folder: Path) -> tuple[str, ...] | None:
     if words is None:
         return None
-    return tuple(os.path.normpath(folder / Path(word).expanduser()) for word in words)
+    return tuple(os.path.normpath(folder / _expanded(word)) for word in words)
+
+
+def _expanded(word: str) -> Path:
+    try:
+        return Path(word).expanduser()
+    except RuntimeError:  # there is no such home
+        return Path(word)
 
 
 def named_files(entry: "Entry", folder: Path) -> list[Path]:
@@ -125,7 +132,7 @@ def named_files(entry: "Entry", folder: Path) -> list[Path]:
     hooks = [hook for part in parts for found in (part.hooks or {}).values() for hook in found]
     own = {Path(file) for hook in hooks for file in _scripts(hook) if _is_below(file, folder)}
     skills = files_of_skills([Path(word) for word in folders if os.path.isabs(word)])
-    return sorted({*skills, *own, *(file for file in scripts if file.is_file())})
+    return sorted({*skills, *own, *(file for file in scripts if os.path.isfile(file))})
 
 
 def _scripts(hook: "EntryHook") -> Iterator[str]:
@@ -136,8 +143,7 @@ def _scripts(hook: "EntryHook") -> Iterator[str]:
 
 def _is_below(file: str, folder: Path) -> bool:
     real = os.path.realpath(folder)
-    is_inside = os.path.commonpath([os.path.realpath(file), real]) == real
-    return is_inside and os.path.isfile(file)
+    return os.path.isfile(file) and os.path.commonpath([os.path.realpath(file), real]) == real
 
 
 def files_of_skills(folders: Sequence[Path]) -> list[Path]:
