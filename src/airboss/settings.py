@@ -26,7 +26,7 @@ from airboss.account_settings import Account
 from airboss.cage_settings import CageProfile, CageUse
 from airboss.errors import SettingsInvalid
 from airboss.extension_settings import NO_EXTENSION_SETTINGS, ExtensionSettings
-from airboss.keys import PartName
+from airboss.keys import PartName, be_address
 from airboss.machine_settings import (
     MOST_LABELS,
     Label,
@@ -190,7 +190,13 @@ class Settings(_Frozen):
     # What is run when something waits for a person: one text, or a list of words.
     notify_command: Command | None = None
     # Where it is posted to. A login in the address would be shown in logs, so there is none.
-    webhook_url: str | None = Field(default=None, pattern=r"^https?://[^/?#@\s]+([/?#]\S*)?$")
+    webhook_url: Annotated[
+        Annotated[
+            str, Field(pattern=r"^https?://[^/?#@\s]+([/?#]\S*)?$"), AfterValidator(be_address)
+        ]
+        | None,
+        Field(default=None),
+    ]
     # What it is signed with is never here: it comes by AIRBOSS_WEBHOOK_SECRET, or in this file.
     webhook_secret_file: FullPath | None = None
     # Else an address could make us knock at doors inside this network.

@@ -238,6 +238,16 @@ async def test_a_token_that_cannot_be_renewed_just_now_asks_nobody_to_sign_in() 
         assert not house.lent.wants_sign_in
 
 
+async def test_an_address_that_no_client_takes_is_told_in_words() -> None:
+    async with proxied() as house:
+        house.lent.replace(replace(house.lent.upstream, base_url="https://256.1.1.1/v1"))
+        answer = await house.post()
+    assert answer.status_code == 400
+    assert said(answer) == (
+        "The provider house cannot be reached: its base_url is no address. Check it."
+    )
+
+
 async def test_a_key_that_cannot_be_sent_is_not_repeated(caplog: pytest.LogCaptureFixture) -> None:
     async with proxied() as house:
         key = {"Authorization": f"Bearer {KEY}\nmore"}

@@ -138,9 +138,11 @@ class ProxyCall:
         return b"".join([piece async for piece in self._body()]) if self._has_body else b""
 
     async def _sent(self, token: str | None = None, body: bytes | None = None) -> httpx2.Response:
-        request = self._request(token, body)
         try:
+            request = self._request(token, body)
             return await self.client.send(request, stream=True)
+        except httpx2.InvalidURL as error:
+            raise ProxyRefused(_LASTING, self._is_no_address()) from error
         except (AddressBlocked, NameNotFound, httpx2.HTTPError) as error:
             is_lasting = isinstance(error, AddressBlocked | httpx2.LocalProtocolError)
             status = _LASTING if is_lasting else _PASSING
@@ -270,6 +272,9 @@ class ProxyCall:
 
     def _answered_with_a_page(self) -> str:
         return f"{self._whole_who} answered with a web page. Check its {self._setting}."
+
+    def _is_no_address(self) -> str:
+        return f"{self._whole_who} cannot be reached: its {self._setting} is no address. Check it."
 
     def _redirected(self, answer: httpx2.Response) -> str:
         host = redirect_host(answer)

@@ -154,6 +154,6 @@ def _headers(name: str, server: ServerSetup, environ: Mapping[str, str]) -> dict
         token = filled(f"${server.token_variable}", environ, f"{place}.tokenVariable")
         found["authorization"] = f"Bearer {token}"
     for key, value in found.items():
-        if not value.isascii() or not value.isprintable():
+        if not value.isascii() or not value.isprintable() or value != value.strip():
             raise Invalid(f"{place}.headers.{key}: Its value cannot be sent. Check its variable.")
     return found
