@@ -54,8 +54,18 @@ _TABLES = re.compile(r"\s*\[\[\s*[\"']?(providers|accounts)[\"']?\s*\]\]")
 
 _NO_LINES: Mapping[str, Sequence[int]] = {}
 
+
+def _in_full(path: Path) -> Path:
+    if "\0" in str(path):
+        raise ValueError("no path has a NUL in it.")
+    try:
+        return path.expanduser().absolute()
+    except RuntimeError:
+        raise ValueError(f"there is no home folder of {path.parts[0]}.") from None
+
+
 # Written out in full once, so that it means the same wherever the server works later.
-FullPath = Annotated[Path, AfterValidator(lambda path: path.expanduser().absolute())]
+FullPath = Annotated[Path, AfterValidator(_in_full)]
 
 
 class _Frozen(BaseModel):
@@ -264,9 +274,13 @@ def checked_settings(
 def read_settings_file(file: Path) -> dict[str, Any]:
     """What the file says; one that is not there says nothing."""
     try:
-        return tomllib.loads(file.read_text(encoding="utf-8"))
+        return tomllib.loads(file.read_text(encoding="utf-8-sig"))  # some editors mark it so
     except FileNotFoundError:
         return {}
+    except RecursionError:
+        raise SettingsInvalid(
+            f"Could not read the settings file {file}: its tables and lists are nested too deeply."
+        ) from None
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise SettingsInvalid(f"Could not read the settings file {file}: {error}") from error
 
