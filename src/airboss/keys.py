@@ -31,6 +31,13 @@ def is_address(url: str) -> bool:
     return bool(host) and url.isprintable()
 
 
+def be_free_of_nul(text: str) -> str:
+    """No program can be started with one."""
+    if "\0" in text:
+        raise ValueError("Should have no NUL in it.")
+    return text
+
+
 def be_address(url: str) -> str:
     if not is_address(url):
         raise ValueError(NO_ADDRESS)

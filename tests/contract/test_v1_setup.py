@@ -84,6 +84,7 @@ async def test_of_one_about_which_nothing_was_said_all_is_as_usual(shared_portal
         ({"hooks": {"agentStop": [{"command": ["cat"], "seconds": 0}]}}, "seconds"),
         ({"hooks": {"agentStop": [{"command": ["cat"], "seconds": "5"}]}}, "seconds"),
         ({"hooks": {"agentStop": [{"python": "a.py"}]}}, "python"),
+        ({"mcpServers": {"a": {"command": ["x\0"]}}}, "command.0: Value error, Should have no NUL"),
         ({"mcpServers": {"a": {"url": "https://[::1/mcp"}}}, "url: Value error, Should be an addr"),
         ({"mcpServers": {"a": {"url": "https://h:99999/"}}}, "url: Value error, Should be an addr"),
         ({"hooks": {"agentStop": [{"command": ["cat"], "tool": "bash"}]}}, "agentStop[0].tool"),

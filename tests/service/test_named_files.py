@@ -18,9 +18,7 @@ HOME_OF_NOBODY = "~no-such-user-here/x"
         {"skills": [HOME_OF_NOBODY]},
         {"skills": ["/a\0b"]},
         {"mcpServers": {"s": {"command": ["run", "x" * 4_000]}}},
-        {"mcpServers": {"s": {"command": ["run", "a\0b"]}}},
         {"hooks": {"agentStop": [{"command": [HOME_OF_NOBODY]}]}},
-        {"hooks": {"agentStop": [{"command": ["/a\0b"]}]}},
         {"hooks": {"agentStop": [{"python": f"{HOME_OF_NOBODY}.py:f"}]}},
     ],
 )
