@@ -16,6 +16,7 @@ from typing import Final
 import httpx2
 
 from airboss.errors import AirbossError
+from airboss.harness.answer_mask import AnswerMask
 from airboss.harness.lent_address import CallPass, LentAddress
 from airboss.harness.provider_health import ProviderHealth
 from airboss.harness.providers import answer_headers, request_headers
@@ -64,6 +65,7 @@ class ProxyCall:
     cut: Callable[[Peer], None]
     health: ProviderHealth = field(default_factory=ProviderHealth)
     _is_read: asyncio.Event = field(default_factory=asyncio.Event)
+    _mask: AnswerMask = field(default_factory=AnswerMask)
 
     async def answer(self) -> None:
         """Until it is answered, or nobody listens, or its address was given back."""
@@ -166,6 +168,7 @@ class ProxyCall:
             raise self._too_large()
         if not self._has_body:
             self._is_read.set()
+        self._mask = AnswerMask((*upstream.hidden, *((token,) if token else ())))
         # Without the headers that a client of its own would add.
         return httpx2.Request(
             self.scope["method"],
@@ -214,13 +217,14 @@ class ProxyCall:
             raise ProxyRefused(_LASTING, self._answered_with_a_page())
         if status < 400:
             self.lent.wants_sign_in = False
-        headers = answer_headers(answer.headers.raw)
+        told = answer_headers(answer.headers.raw)
+        headers = [(name, self._mask.covered(value)) for name, value in told]
         await self.send({"type": "http.response.start", "status": status, "headers": headers})
         pieces = _Pieces()
         sending = self.lent.calls.call(self._send_on(pieces), "answer")
         try:
             cut = await self._take_in(answer, pieces)
-            pieces.end()
+            pieces.end(self._mask.finish())
             await sending
         finally:
             sending.cancel()
@@ -237,7 +241,7 @@ class ProxyCall:
                 size += len(piece)
                 if size > self.limits.answer_bytes:
                     return self._answered_too_much()
-                await pieces.put(piece)
+                await pieces.put(self._mask.feed(piece))
         except httpx2.HTTPError as error:
             return f"{self._whole_who} broke off in the middle of its answer: {_reason(error)}."
         return None
@@ -317,7 +321,8 @@ class _Pieces:
             self._room.clear()
             await self._room.wait()
 
-    def end(self) -> None:
+    def end(self, rest: bytes) -> None:
+        self._waiting += rest
         self._is_over = True
         self._more.set()
 
