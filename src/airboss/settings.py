@@ -26,6 +26,7 @@ from airboss.account_settings import Account
 from airboss.cage_settings import CageProfile, CageUse
 from airboss.errors import SettingsInvalid
 from airboss.extension_settings import NO_EXTENSION_SETTINGS, ExtensionSettings
+from airboss.fault_words import fault_place, fault_words
 from airboss.keys import PartName, be_address
 from airboss.machine_settings import (
     MOST_LABELS,
@@ -200,13 +201,12 @@ class Settings(_Frozen):
     # What is run when something waits for a person: one text, or a list of words.
     notify_command: Command | None = None
     # Where it is posted to. A login in the address would be shown in logs, so there is none.
-    webhook_url: Annotated[
+    webhook_url: (
         Annotated[
             str, Field(pattern=r"^https?://[^/?#@\s]+([/?#]\S*)?$"), AfterValidator(be_address)
         ]
-        | None,
-        Field(default=None),
-    ]
+        | None
+    ) = None
     # What it is signed with is never here: it comes by AIRBOSS_WEBHOOK_SECRET, or in this file.
     webhook_secret_file: FullPath | None = None
     # Else an address could make us knock at doors inside this network.
@@ -354,7 +354,8 @@ def _shown_server(name: str, server: ServerKeys) -> str:
 
 def _say_what_is_wrong(error: ValidationError, lines: Mapping[str, Sequence[int]]) -> str:
     return "; ".join(
-        f"{_place(problem['loc'], lines)}: {problem['msg']}" for problem in error.errors()
+        f"{_place(tuple(fault_place(problem)), lines)}: {fault_words(problem)}"
+        for problem in error.errors()
     )
 
 

@@ -93,7 +93,7 @@ def switch(client: Client, session: str, asked: Mapping[str, str | None]) -> Jso
     """From the next turn on."""
     given = {name: value for name, value in asked.items() if value is not None}
     if not given:
-        raise CommandRefused("Say what is to change: --model, --effort or --permissions.")
+        raise CommandRefused("Say what is to change: --model, --effort, --agent or --permissions.")
     return client.patch(f"/api/v1/sessions/{session}", given)
 
 
