@@ -1,5 +1,6 @@
 """What a session is given, over the API: as it is asked for, shown and refused."""
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -129,3 +130,37 @@ async def test_what_widens_needs_the_role_own(shared_portal: Portal, keys: dict[
         narrow = {"tools": {"allow": ["view"]}, "model": "rehearsal"}
         answer = await guest.http.post("/api/v1/sessions", json=narrow, headers=headers)
         assert answer.status_code == 201, answer.text
+
+
+@pytest.mark.timeout(60)
+async def test_what_a_session_is_missing_when_it_is_resumed_is_said_with_what_to_do(
+    own_portal: Portal,
+) -> None:
+    folder, script = own_portal.work / "beside", own_portal.work / "look.sh"
+    folder.mkdir()
+    script.write_text("#!/bin/sh\n", "utf-8")
+    script.chmod(0o755)
+    async with Guest.of(own_portal) as guest:
+        where = {"cwd": str(own_portal.work)}
+        beside = (await started(guest, **where, directories=["beside"])).json()["id"]
+        hooks = {"agentEnd": [{"command": ["./look.sh"]}]}
+        hooked = (await started(guest, **where, hooks=hooks)).json()["id"]
+    own_portal.kill()
+    folder.rmdir()
+    script.write_text("#!/bin/sh\nexit 1\n", "utf-8")
+    await asyncio.to_thread(own_portal.start)
+    words = {
+        beside: "directories: The folder /",
+        hooked: "look.sh is not what it was when the session was opened.",
+    }
+    async with Guest.of(own_portal) as guest:
+        for session, why in words.items():
+            answer = await guest.http.post(f"/api/v1/sessions/{session}/resume")
+            assert answer.status_code == 422
+            assert why in answer.json()["detail"]
+            assert answer.json()["detail"].endswith("Put it back, or start a new session.")
+            assert (await guest.show(session))["state"] == "interrupted"
+        folder.mkdir()
+        script.write_text("#!/bin/sh\n", "utf-8")
+        for session in words:
+            assert (await guest.do(session, "resume"))["state"] == "idle"

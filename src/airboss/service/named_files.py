@@ -23,6 +23,12 @@ _MOST_FILES: Final = 1_000
 _OF_THE_SYSTEM: Final = ("/usr/", "/bin/", "/sbin/", "/opt/", "/lib")
 _MOST_BYTES: Final = 20_000_000
 _LARGEST_PROGRAM: Final = 1 << 30
+# Whether it had to be trusted, and what is said of it by now.
+_ANOTHER: Final = {
+    True: "is not, or no longer, what was trusted. Only files below the folder of the entry are "
+    "trusted with it. Read it, then run `airboss trust` for the entry again.",
+    False: "is not what it was when the session was opened. Put it back, or start a new session.",
+}
 
 
 def with_whole_paths(entry: "Entry", folder: Path) -> "Entry":
@@ -202,14 +208,10 @@ async def trusted_hooks(trust: "Trust | None", setup: Setup) -> Setup:
             if hook.needs_trust and trust is not None:
                 is_known = bool(digest) and await trust.covers(Path(file), digest)
                 is_fine = is_known or file.startswith(_OF_THE_SYSTEM)
-                advice = "Read it, then run `airboss trust` for the entry again."
             else:
-                is_fine, advice = digest == before, "Start a new session with it."
+                is_fine = digest == before
             if not is_fine:
-                raise Invalid(
-                    f"{hook.place}: {file} is not, or no longer, what was trusted. Only files "
-                    f"below the folder of the entry are trusted with it. {advice}"
-                )
+                raise Invalid(f"{hook.place}: {file} {_ANOTHER[hook.needs_trust]}")
         hooks.append(hook.model_copy(update={"files": digests}))
     return setup.model_copy(update={"hooks": tuple(hooks)})
 
