@@ -24,6 +24,13 @@ def test_a_key_is_covered_as_json_writes_it_too() -> None:
     )
 
 
+def test_a_word_that_stands_for_a_key_stays_in_what_a_model_writes() -> None:
+    said, key = b"use lm-studio here", "key-of-the-house-0123"
+    assert AnswerMask(("lm-studio",), is_error=False).feed(said) == said
+    assert AnswerMask(("lm-studio",)).feed(said) == b"use ********* here"
+    assert AnswerMask((key,), is_error=False).feed(key.encode()) == b"*" * len(key)
+
+
 def test_what_cannot_begin_a_key_is_told_at_once() -> None:
     mask = AnswerMask((KEY,))
     assert mask.feed(b"data: hello\n\n") == b"data: hello\n\n"

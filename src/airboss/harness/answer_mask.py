@@ -6,6 +6,9 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 _SHORTEST: Final = 8
+# Keys of services that need none are words, such as `lm-studio`, which belong into what a model
+# writes. Who repeats a key does so in an error.
+_SHORTEST_IN_AN_ANSWER: Final = 20
 _COVER: Final = b"*"
 
 
@@ -13,8 +16,9 @@ class AnswerMask:
     """Of one answer, which comes in pieces. What covers a key is as long as the key, so that the
     sizes that were told before stay true."""
 
-    def __init__(self, secrets: Iterable[str] = ()) -> None:
-        long = {form for secret in secrets if len(secret) >= _SHORTEST for form in _forms(secret)}
+    def __init__(self, secrets: Iterable[str] = (), *, is_error: bool = True) -> None:
+        shortest = _SHORTEST if is_error else _SHORTEST_IN_AN_ANSWER
+        long = {form for secret in secrets if len(secret) >= shortest for form in _forms(secret)}
         self._secrets = tuple(sorted((form.encode() for form in long), key=len, reverse=True))
         # What may be the beginning of one.
         self._held = b""

@@ -65,7 +65,8 @@ class ProxyCall:
     cut: Callable[[Peer], None]
     health: ProviderHealth = field(default_factory=ProviderHealth)
     _is_read: asyncio.Event = field(default_factory=asyncio.Event)
-    _mask: AnswerMask = field(default_factory=AnswerMask)
+    # What the answer may not repeat.
+    _hidden: tuple[str, ...] = field(default=(), repr=False)
 
     async def answer(self) -> None:
         """Until it is answered, or nobody listens, or its address was given back."""
@@ -168,7 +169,7 @@ class ProxyCall:
             raise self._too_large()
         if not self._has_body:
             self._is_read.set()
-        self._mask = AnswerMask((*upstream.hidden, *((token,) if token else ())))
+        self._hidden = (*upstream.hidden, *((token,) if token else ()))
         # Without the headers that a client of its own would add.
         return httpx2.Request(
             self.scope["method"],
@@ -217,14 +218,14 @@ class ProxyCall:
             raise ProxyRefused(_LASTING, self._answered_with_a_page())
         if status < 400:
             self.lent.wants_sign_in = False
-        told = answer_headers(answer.headers.raw)
-        headers = [(name, self._mask.covered(value)) for name, value in told]
+        mask, told = AnswerMask(self._hidden, is_error=status >= 400), answer.headers.raw
+        headers = [(name, mask.covered(value)) for name, value in answer_headers(told)]
         await self.send({"type": "http.response.start", "status": status, "headers": headers})
         pieces = _Pieces()
         sending = self.lent.calls.call(self._send_on(pieces), "answer")
         try:
-            cut = await self._take_in(answer, pieces)
-            pieces.end(self._mask.finish())
+            cut = await self._take_in(answer, pieces, mask)
+            pieces.end(mask.finish())
             await sending
         finally:
             sending.cancel()
@@ -233,7 +234,9 @@ class ProxyCall:
         await self.send({"type": "http.response.body", "body": b"", "more_body": False})
         self.health.answered(self.lent.upstream.name, status)
 
-    async def _take_in(self, answer: httpx2.Response, pieces: "_Pieces") -> str | None:
+    async def _take_in(
+        self, answer: httpx2.Response, pieces: "_Pieces", mask: AnswerMask
+    ) -> str | None:
         """Why the answer is not whole, where it is not."""
         size = 0
         try:
@@ -241,7 +244,7 @@ class ProxyCall:
                 size += len(piece)
                 if size > self.limits.answer_bytes:
                     return self._answered_too_much()
-                await pieces.put(self._mask.feed(piece))
+                await pieces.put(mask.feed(piece))
         except httpx2.HTTPError as error:
             return f"{self._whole_who} broke off in the middle of its answer: {_reason(error)}."
         return None
