@@ -102,6 +102,7 @@ def test_names_of_other_sources_are_refused(file: Path, name: str) -> None:
         ("ftp://x", "This is no address. Write it as https://host/path."),
         ("https://", "This is no address."),
         ("https://x:99999/v1", "This is no address."),
+        ("https://256.1.1.1/v1", "This is no address."),
         ("https://x y/v1", "This is no address."),
         ("https://[::1/v1", "This is no address."),
         ("https://x/v1#part", "This is no address."),

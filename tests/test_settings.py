@@ -55,9 +55,13 @@ def test_a_command_is_one_text_or_a_list_of_words(file: Path) -> None:
         ("prot = 1", "prot: Extra inputs are not permitted"),
         ('permissions = "all"', "permissions: Input should be 'ask'"),
         ("port = ", "Invalid value"),
+        ("port = " + "[" * 5_000, "its tables and lists are nested too deeply"),
+        ('roots = ["~no-such-user-here/x"]', "there is no home folder of ~no-such-user-here"),
+        ('entry = "/a\\u0000b"', "entry: no path has a NUL in it"),
+        ('webhook_url = "https://256.1.1.1/"', "webhook_url: Should be an address"),
         ('tls_key = "/k"', "tls_certificate and tls_key belong together"),
-        ('notify_command = ""', "notify_command: Tuple should have at least 1 item"),
-        ('notify_command = "say \'x"', "notify_command: Value error, No closing quotation"),
+        ('notify_command = ""', "notify_command: List should have at least 1 item"),
+        ('notify_command = "say \'x"', "notify_command: No closing quotation"),
         ('webhook_url = "ftp://x"', "webhook_url: String should match pattern"),
         ('webhook_url = "https://me:word@x"', "webhook_url: String should match pattern"),
         ('webhook_secret = "word"', "webhook_secret: Extra inputs are not permitted"),
@@ -89,6 +93,11 @@ def test_a_key_in_the_wrong_place_is_refused_and_not_repeated(file: Path, field:
         load_settings(file, {})
     assert f"providers.0.{field}" in str(refused.value)
     assert secret not in str(refused.value)
+
+
+def test_a_file_with_a_mark_of_its_encoding_is_read(file: Path) -> None:
+    file.write_text("port = 1\n", "utf-8-sig")
+    assert load_settings(file, {}).port == 1
 
 
 def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path, file: Path) -> None:

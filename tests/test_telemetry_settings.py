@@ -23,6 +23,7 @@ def test_it_is_off_by_default_and_on_with_an_endpoint() -> None:
         ({"endpoint": "otel.example.com"}, "no address"),
         ({"endpoint": "grpc://otel.example.com"}, "no address"),
         ({"endpoint": "https://host:99999"}, "no address"),
+        ({"endpoint": "https://256.1.1.1"}, "no address"),
         ({"endpoint": "https://me:word@host"}, "No user and no password"),
         ({"endpoint": "https://host?api-key=1"}, "headers_variable"),
         ({"endpoint": "https://host/v1/traces"}, "Leave out /v1/traces"),
@@ -45,7 +46,7 @@ def test_headers_come_from_the_variable_alone() -> None:
     assert headers_of(Telemetry(headers_variable="H"), {}) == {}
     with pytest.raises(SettingsInvalid, match="H is not set"):
         headers_of(telemetry, {})
-    for wrong in ("word", "a b=c", "host=x", "x=%0d%0aevil: 1"):
+    for wrong in ("word", "a b=c", "host=x", "x=%0d%0aevil: 1", "x=y%20"):
         with pytest.raises(SettingsInvalid, match="does not hold headers") as refused:
             headers_of(telemetry, {"H": wrong})
         assert wrong not in str(refused.value)

@@ -21,6 +21,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from airboss.keys import is_address
 from airboss.setting_words import KEPT_NAME
 
 ProviderType: TypeAlias = Literal["openai", "azure", "anthropic"]
@@ -93,6 +94,15 @@ _HEADER_VALUE: Final = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]{0,4094}[\x21-\x7e]
 def is_credential(name: str) -> bool:
     """Whether a parameter or a header of this name holds what lets one in."""
     return (_is_known_credential if len(name) <= _SHORT else _is_credential)(name)
+
+
+def mistake_in_header(name: str) -> str | None:
+    """Why a header of this name cannot be one of ours."""
+    if not _HEADER_NAME.fullmatch(name):
+        return f"The header {name!r} cannot be sent: only plain ASCII can."
+    if name.lower() in CONNECTION_HEADERS:
+        return f"The header {name} belongs to the connection. Leave it out."
+    return None
 
 
 def _is_credential(name: str) -> bool:
@@ -220,12 +230,12 @@ class Provider(_FrozenPart):
     @classmethod
     def _be_harmless(cls, headers: Mapping[str, str]) -> Mapping[str, str]:
         for name, value in headers.items():
-            if not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(value):
+            if mistake := mistake_in_header(name):
+                raise _refused(mistake)
+            if not _HEADER_VALUE.fullmatch(value):
                 raise _refused(f"The header {name!r} cannot be sent: only plain ASCII can.")
             if is_credential(name):
                 raise _refused(f"The header {name} would hold a key. Name a key_variable instead.")
-            if name.lower() in CONNECTION_HEADERS:
-                raise _refused(f"The header {name} belongs to the connection. Leave it out.")
         return headers
 
     @field_validator("api_version")
@@ -247,12 +257,8 @@ class Provider(_FrozenPart):
 
 def _split(url: str) -> SplitResult | None:
     """Nothing where it is no address of the web."""
-    if not url.isascii() or any(letter.isspace() or not letter.isprintable() for letter in url):
+    if not url.isascii() or " " in url or not is_address(url):
         return None
-    try:
-        parts = urlsplit(url)
-        parts.port  # noqa: B018 - it refuses what is no port
-    except ValueError:
-        return None
+    parts = urlsplit(url)
     is_whole = parts.scheme in ("http", "https") and parts.hostname and not parts.fragment
     return parts if is_whole else None

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator
 from typing import Annotated, Any, Final, Literal, TypeAlias, cast, get_args
 
 from pydantic import (
+    AfterValidator,
     BeforeValidator,
     Field,
     StrictBool,
@@ -17,7 +18,7 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 
 from airboss.cage_keys import CageKeys, named_profile
-from airboss.keys import Keys, PartName
+from airboss.keys import Address, Keys, PartName, be_free_of_nul
 
 Effort: TypeAlias = Literal["low", "medium", "high", "xhigh", "max"]
 ToolSearch: TypeAlias = Literal["auto", "on", "off"]
@@ -116,7 +117,6 @@ class AgentKeys(Keys):
 
 VARIABLE_PATTERN: Final = r"^[A-Za-z_][A-Za-z0-9_]{0,199}$"
 VARIABLE: Final = re.compile(VARIABLE_PATTERN)
-ADDRESS_PATTERN: Final = r"^https?://[^/?#@\s]+(/[^?#\s]*)?(\?[^#\s]*)?$"
 NAMED_VARIABLE: Final = re.compile(r"\$(?:\$|([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})", re.ASCII)
 MOST_SERVERS: Final = 50
 LONGEST_SECONDS: Final = 3600
@@ -124,9 +124,9 @@ NO_SERVER: Final = "Should have a command or a url. Write {} to name a server of
 TWO_SERVERS: Final = "Should have either a command or a url."
 
 VariableName: TypeAlias = Annotated[str, Field(pattern=VARIABLE_PATTERN)]
-CommandWord: TypeAlias = Annotated[str, Field(max_length=4096)]
+CommandWord: TypeAlias = Annotated[str, Field(max_length=4096), AfterValidator(be_free_of_nul)]
 # It may name variables: `$NAME`, or `${NAME}`. A `$$` is a `$`.
-VariableText: TypeAlias = Annotated[str, Field(max_length=4096)]
+VariableText: TypeAlias = Annotated[str, Field(max_length=4096), AfterValidator(be_free_of_nul)]
 
 
 class ServerKeys(Keys):
@@ -136,7 +136,7 @@ class ServerKeys(Keys):
 
     command: Annotated[tuple[CommandWord, ...], Field(min_length=1, max_length=200)] | None = None
     env: Annotated[dict[VariableName, VariableText], Field(max_length=200)] | None = None
-    url: Annotated[str, Field(pattern=ADDRESS_PATTERN, max_length=2000)] | None = None
+    url: Address | None = None
     headers: Annotated[dict[str, VariableText], Field(max_length=50)] | None = None
     token_variable: VariableName | None = None
     # Who this server is where people sign in, if it cannot register itself there.
@@ -269,17 +269,15 @@ PYTHON_HOOK: Final = r"^[^:]+\.py:[A-Za-z_][A-Za-z0-9_]*$"
 PYTHON_RULE: Final = "Should be FILE.py:FUNCTION, such as hooks.py:check."
 NOT_OF_TOOL: Final = f"Is for hooks about tools only: {', '.join(TOOL_HOOKS)}."
 
-HookWord: TypeAlias = Annotated[str, Field(max_length=4096)]
-
 
 class HookKeys(Keys):
     """A program that is asked at one moment of a session's life: a command, or a function in a
     Python file."""
 
-    command: Annotated[tuple[HookWord, ...], Field(min_length=1, max_length=100)] | None = None
+    command: Annotated[tuple[CommandWord, ...], Field(min_length=1, max_length=100)] | None = None
     python: Annotated[str, Field(pattern=PYTHON_HOOK, max_length=4096)] | None = None
     tool: ToolWord | None = None
-    seconds: Annotated[float, Field(gt=0, le=MOST_HOOK_SECONDS)] | None = None
+    seconds: Annotated[float, Field(gt=0, le=MOST_HOOK_SECONDS, strict=True)] | None = None
     sub_agents: StrictBool | None = None
     # Whether it runs outside of the cage of a caged session. For the settings only.
     on_host: StrictBool | None = None

@@ -33,7 +33,7 @@ class SettingSources:
     ) -> "SettingSources":
         given = {name: value for name, value in options.items() if value is not None}
         in_file = read_settings_file(file)
-        lines = _lines(file.read_text(encoding="utf-8")) if in_file else {}
+        lines = _lines(file.read_text(encoding="utf-8-sig")) if in_file else {}
         variables = {
             name: (variable, said)
             for name, variable in _VARIABLES.items()

@@ -26,7 +26,8 @@ from airboss.account_settings import Account
 from airboss.cage_settings import CageProfile, CageUse
 from airboss.errors import SettingsInvalid
 from airboss.extension_settings import NO_EXTENSION_SETTINGS, ExtensionSettings
-from airboss.keys import PartName
+from airboss.fault_words import fault_place, fault_words
+from airboss.keys import PartName, be_address
 from airboss.machine_settings import (
     MOST_LABELS,
     Label,
@@ -54,8 +55,18 @@ _TABLES = re.compile(r"\s*\[\[\s*[\"']?(providers|accounts)[\"']?\s*\]\]")
 
 _NO_LINES: Mapping[str, Sequence[int]] = {}
 
+
+def _in_full(path: Path) -> Path:
+    if "\0" in str(path):
+        raise ValueError("no path has a NUL in it.")
+    try:
+        return path.expanduser().absolute()
+    except RuntimeError:
+        raise ValueError(f"there is no home folder of {path.parts[0]}.") from None
+
+
 # Written out in full once, so that it means the same wherever the server works later.
-FullPath = Annotated[Path, AfterValidator(lambda path: path.expanduser().absolute())]
+FullPath = Annotated[Path, AfterValidator(_in_full)]
 
 
 class _Frozen(BaseModel):
@@ -190,7 +201,12 @@ class Settings(_Frozen):
     # What is run when something waits for a person: one text, or a list of words.
     notify_command: Command | None = None
     # Where it is posted to. A login in the address would be shown in logs, so there is none.
-    webhook_url: str | None = Field(default=None, pattern=r"^https?://[^/?#@\s]+([/?#]\S*)?$")
+    webhook_url: (
+        Annotated[
+            str, Field(pattern=r"^https?://[^/?#@\s]+([/?#]\S*)?$"), AfterValidator(be_address)
+        ]
+        | None
+    ) = None
     # What it is signed with is never here: it comes by AIRBOSS_WEBHOOK_SECRET, or in this file.
     webhook_secret_file: FullPath | None = None
     # Else an address could make us knock at doors inside this network.
@@ -258,9 +274,13 @@ def checked_settings(
 def read_settings_file(file: Path) -> dict[str, Any]:
     """What the file says; one that is not there says nothing."""
     try:
-        return tomllib.loads(file.read_text(encoding="utf-8"))
+        return tomllib.loads(file.read_text(encoding="utf-8-sig"))  # some editors mark it so
     except FileNotFoundError:
         return {}
+    except RecursionError:
+        raise SettingsInvalid(
+            f"Could not read the settings file {file}: its tables and lists are nested too deeply."
+        ) from None
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise SettingsInvalid(f"Could not read the settings file {file}: {error}") from error
 
@@ -334,7 +354,8 @@ def _shown_server(name: str, server: ServerKeys) -> str:
 
 def _say_what_is_wrong(error: ValidationError, lines: Mapping[str, Sequence[int]]) -> str:
     return "; ".join(
-        f"{_place(problem['loc'], lines)}: {problem['msg']}" for problem in error.errors()
+        f"{_place(tuple(fault_place(problem)), lines)}: {fault_words(problem)}"
+        for problem in error.errors()
     )
 
 

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validat
 from pydantic_core import PydanticCustomError
 
 from airboss.errors import SettingsInvalid
+from airboss.keys import is_address
 from airboss.provider_settings import CONNECTION_HEADERS, is_loopback
 
 Protocol: TypeAlias = Literal["http/protobuf", "http/json"]
@@ -19,7 +20,9 @@ Protocol: TypeAlias = Literal["http/protobuf", "http/json"]
 # Under which the runtime's spans come; a program of an agent's has another one.
 RUNTIME_SCOPE: Final = "airboss.runtime"
 _NAME: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
-_VALUE: Final = re.compile(r"[\x20-\x7e]{1,4096}")
+# A space at one of its ends is not sent.
+_VALUE: Final = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]{0,4094}[\x21-\x7e])?")
+_NO_ADDRESS: Final = "This is no address. Write it as https://host:4318."
 
 
 def _refused(reason: str) -> PydanticCustomError:
@@ -63,21 +66,19 @@ class Telemetry(BaseModel):
     def _be_an_address(cls, url: str | None, info: ValidationInfo) -> str | None:
         if url is None:
             return None
-        try:
-            parts = urlsplit(url)
-            parts.port  # noqa: B018 - it refuses what is no port
-        except ValueError:
-            raise _refused("This is no address. Write it as https://host:4318.") from None
-        is_plain = url.isascii() and url.isprintable() and " " not in url
-        if parts.scheme not in ("http", "https") or not parts.hostname or not is_plain:
-            raise _refused("This is no address. Write it as https://host:4318.")
+        if not url.isascii() or " " in url or not is_address(url):
+            raise _refused(_NO_ADDRESS)
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https"):
+            raise _refused(_NO_ADDRESS)
         if parts.username is not None or parts.password is not None:
             raise _refused("No user and no password in an address: use headers_variable instead.")
         if parts.query or parts.fragment:
             raise _refused("Leave out what follows ? or #. For a key, use headers_variable.")
         if parts.path.rstrip("/").endswith("/v1/traces"):
             raise _refused("Leave out /v1/traces: it is added.")
-        if parts.scheme == "http" and not (info.data.get("private") or is_loopback(parts.hostname)):
+        is_ours = info.data.get("private") or is_loopback(parts.hostname or "")
+        if parts.scheme == "http" and not is_ours:
             raise _refused(
                 "Over http everybody on the way can read the traces. Use https, or set "
                 "private = true if the collector is in your own network."

@@ -141,3 +141,20 @@ async def test_an_account_is_tried_signed_in_used_and_signed_out(
         ):
             answer = await guest.http.request(method, path, json={})
             assert (answer.status_code, answer.json()["code"]) == (403, "role_needed")
+
+
+@pytest.mark.timeout(120)
+async def test_a_new_token_lets_open_sessions_in_again(portal: Portal, stage: Stage) -> None:
+    """The old one was taken back: there is no other account, and nobody closes the session."""
+    async with Guest.of(portal) as guest:
+        await guest.http.post(PATH, json={"name": "work", "token": TOKEN})
+        session = await guest.open(model="gpt-5-mini")
+        events = await guest.turn(session, "say hello")
+        assert only("turn.ended", events)[0]["outcome"] == "done"
+        stage.refused = frozenset({BAD, TOKEN})
+        events = await guest.turn(session, "say hello again")
+        assert [one["outcome"] for one in only("turn.ended", events)] == ["failed"]
+        changed = await guest.http.put(f"{PATH}/work", json={"token": OTHER})
+        assert changed.status_code == 200, changed.text
+        events = await guest.turn(session, "say thanks")
+        assert [one["outcome"] for one in only("turn.ended", events)] == ["done"]

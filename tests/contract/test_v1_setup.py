@@ -1,5 +1,6 @@
 """What a session is given, over the API: as it is asked for, shown and refused."""
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -66,6 +67,9 @@ async def test_of_one_about_which_nothing_was_said_all_is_as_usual(shared_portal
         ({"reasoningEffort": "huge"}, "reasoningEffort"),
         ({"systemMessage": {"append": "a", "replace": "b"}}, "exactly one of"),
         ({"systemMessage": {"sections": {"ton": "remove"}}}, '\\"ton\\" is not a section'),
+        ({"systemMessage": {"sections": {"tone": 5}}}, "body.systemMessage.sections.tone: Input"),
+        ({"directories": "a"}, "body.directories: Input should be a list."),
+        ({"tools": []}, "body.tools: Input should be an object, with names and values."),
         ({"tools": {"allow": ["wiew"]}}, 'tools.allow[0]: \\"wiew\\" is not a tool.'),
         ({"tools": {"deny": ["@reed"]}}, 'tools.deny[0]: \\"@reed\\" is not a group of tools.'),
         ({"directories": ["/usr"]}, "directories[0]: The folder /usr is outside"),
@@ -82,7 +86,11 @@ async def test_of_one_about_which_nothing_was_said_all_is_as_usual(shared_portal
         ({"hooks": {"preTool": []}}, "hooks"),
         ({"hooks": {"agentStop": [{"seconds": 5}]}}, "exactly one of command and python"),
         ({"hooks": {"agentStop": [{"command": ["cat"], "seconds": 0}]}}, "seconds"),
+        ({"hooks": {"agentStop": [{"command": ["cat"], "seconds": "5"}]}}, "seconds"),
         ({"hooks": {"agentStop": [{"python": "a.py"}]}}, "python"),
+        ({"mcpServers": {"a": {"command": ["x\0"]}}}, "command.0: Should have no NUL"),
+        ({"mcpServers": {"a": {"url": "https://[::1/mcp"}}}, "url: Should be an addr"),
+        ({"mcpServers": {"a": {"url": "https://h:99999/"}}}, "url: Should be an addr"),
         ({"hooks": {"agentStop": [{"command": ["cat"], "tool": "bash"}]}}, "agentStop[0].tool"),
         (
             {"hooks": {"agentStop": [{"command": ["/nowhere/x"]}]}},
@@ -122,3 +130,37 @@ async def test_what_widens_needs_the_role_own(shared_portal: Portal, keys: dict[
         narrow = {"tools": {"allow": ["view"]}, "model": "rehearsal"}
         answer = await guest.http.post("/api/v1/sessions", json=narrow, headers=headers)
         assert answer.status_code == 201, answer.text
+
+
+@pytest.mark.timeout(60)
+async def test_what_a_session_is_missing_when_it_is_resumed_is_said_with_what_to_do(
+    own_portal: Portal,
+) -> None:
+    folder, script = own_portal.work / "beside", own_portal.work / "look.sh"
+    folder.mkdir()
+    script.write_text("#!/bin/sh\n", "utf-8")
+    script.chmod(0o755)
+    async with Guest.of(own_portal) as guest:
+        where = {"cwd": str(own_portal.work)}
+        beside = (await started(guest, **where, directories=["beside"])).json()["id"]
+        hooks = {"agentEnd": [{"command": ["./look.sh"]}]}
+        hooked = (await started(guest, **where, hooks=hooks)).json()["id"]
+    own_portal.kill()
+    folder.rmdir()
+    script.write_text("#!/bin/sh\nexit 1\n", "utf-8")
+    await asyncio.to_thread(own_portal.start)
+    words = {
+        beside: "directories: The folder /",
+        hooked: "look.sh is not what it was when the session was opened.",
+    }
+    async with Guest.of(own_portal) as guest:
+        for session, why in words.items():
+            answer = await guest.http.post(f"/api/v1/sessions/{session}/resume")
+            assert answer.status_code == 422
+            assert why in answer.json()["detail"]
+            assert answer.json()["detail"].endswith("Put it back, or start a new session.")
+            assert (await guest.show(session))["state"] == "interrupted"
+        folder.mkdir()
+        script.write_text("#!/bin/sh\n", "utf-8")
+        for session in words:
+            assert (await guest.do(session, "resume"))["state"] == "idle"

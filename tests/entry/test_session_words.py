@@ -176,3 +176,44 @@ def test_wishes_that_are_not_granted_are_told_with_their_places() -> None:
     ]
     narrower = validate_entry(entry(tools={"allow": ["view"], "deny": ["grep"]}))
     assert list(ungranted(narrower, "ask", session=server)) == []
+
+
+LONG = "x" * 5_000
+SERVED = {"s": {"command": ["run"]}}
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ({"directories": [LONG]}, ".directories[0]: Should have at most 4096 characters."),
+        ({"directories": ["a"] * 101}, ".directories: Should have at most 100 of them."),
+        ({"tools": {"deny": ["view"] * 501}}, ".tools.deny: Should have at most 500 of them."),
+        ({"systemMessage": {"append": [""]}}, ".systemMessage.append: Should have at least 1"),
+        (
+            {"systemMessage": {"sections": {"tone": {"replace": [""]}}}},
+            ".systemMessage.sections.tone.replace: Should have at least 1 character.",
+        ),
+        (
+            {"agents": {"my_own": {"description": "d", "prompt": [""]}}},
+            ".agents.my_own.prompt: Should have at least 1 character.",
+        ),
+        ({"mcpServers": {"s": {"command": [LONG]}}}, ".mcpServers.s.command[0]: Should have at"),
+        (
+            {"mcpServers": {"s": {"command": ["run"], "env": {"MY_OWN": LONG}}}},
+            ".mcpServers.s.env.MY_OWN: Should have at most 4096 characters.",
+        ),
+        ({"mcpServers": {"s": {"url": "http://[::1/mcp"}}}, ".mcpServers.s.url: Should be an"),
+        ({"mcpServers": {"s": {"url": "https://h:99999/x"}}}, ".mcpServers.s.url: Should be an"),
+        ({"mcpServers": {"s": {"url": "https://256.1.1.1/"}}}, ".mcpServers.s.url: Should be an"),
+        (
+            {"hooks": {"preToolUse": [{"command": ["run", LONG]}]}},
+            ".hooks.preToolUse[0].command[1]: Should have at most 4096 characters.",
+        ),
+        ({"context": {"compactAt": 1, "blockAt": 1}}, ".context: Should be less than blockAt"),
+    ],
+)
+def test_what_is_too_long_or_too_much_for_a_session_is_a_mistake_with_its_place(
+    said: dict[str, Any], words: str
+) -> None:
+    assert mistakes(**said)[0].startswith(f"entry{words}")
+    assert mistakes(said)[0].startswith(f'entry.tasks["a"]{words}')

@@ -8,6 +8,7 @@ import pytest
 from airboss.errors import Invalid
 from airboss.harness.hook_plan import HookPlan, digests_of
 from airboss.harness.setup import Said, in_settings
+from airboss.model.redaction import Redactor
 from airboss.session_keys import SessionSettings
 
 
@@ -54,3 +55,16 @@ def test_files_that_are_named_have_their_digests(tmp_path: Path) -> None:
     assert found.command == (str(script), "-x")
     assert found.files == digests_of([str(script)])
     assert digests_of([str(tmp_path / "none")]) == {}
+
+
+def test_a_secret_in_a_command_is_refused_and_not_left_out_in_silence(tmp_path: Path) -> None:
+    hooks = keys(agentStop=[{"command": ["cat", "ghp_0123456789abcdefghij0123"]}])
+    with pytest.raises(Invalid, match=r"agentStop\[0\]\.command\[1\]: It has a secret in it"):
+        HookPlan((Said(hooks, may_widen=True),)).find(tmp_path, Redactor().text)
+
+
+def test_a_file_that_the_parser_gives_up_on_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "hooks.py").write_text("x = " + "-" * 50_000 + "1\n", "utf-8")
+    hooks = keys(agentStop=[{"python": "hooks.py:f"}])
+    with pytest.raises(Invalid, match=r"agentStop\[0\]\.python: .*(nested too deeply|not Python)"):
+        HookPlan((Said(hooks, may_widen=True),)).find(tmp_path, str)

@@ -1,5 +1,6 @@
 """What servers say about their sign-ins, and what is not believed: over real sockets."""
 
+import gzip
 import json
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -94,6 +95,17 @@ async def test_a_sign_in_is_begun_finished_and_renewed(stranger: Stranger) -> No
     stranger.answers["POST /token"] = (400, {"error": "invalid_grant"}, {})
     with pytest.raises(SignInFailed, match=r"refused the sign-in \(status 400, invalid_grant\)"):
         await renew(end, client, "old-refresh-token", "r", allows_private=True)
+
+
+async def test_what_is_packed_is_not_unpacked(stranger: Stranger) -> None:
+    """A megabyte of nothing has a thousand bytes, and could be a gigabyte."""
+    end, packed = f"{stranger.address}/token", gzip.compress(b" " * 1_000_000)
+    stranger.answers["POST /token"] = (200, packed, {"content-encoding": "gzip"})
+    with pytest.raises(SignInFailed, match="something that is not a token"):
+        await renew(end, OAuthClient(client_id="we"), "old-token", "r", allows_private=True)
+    stranger.answers["POST /token"] = (400, b"[" * 100_000, {})
+    with pytest.raises(SignInFailed, match=r"refused the sign-in \(status 400\)"):
+        await renew(end, OAuthClient(client_id="we"), "old-token", "r", allows_private=True)
 
 
 BAD: dict[str, tuple[str, Answer, str]] = {

@@ -104,6 +104,27 @@ async def garbage_in_the_stream(wire: Wire) -> None:
         await wire.chunk(b"data: {{{\n\n", b"")
 
 
+DEEP = b"[" * 50_000
+
+
+async def deep_list(wire: Wire) -> None:
+    await wire.whole(200, DEEP, "Content-Type: application/json")
+
+
+async def deep_stream(wire: Wire) -> None:
+    if not await listing(wire):
+        await wire.begin(200, "Content-Type: text/event-stream")
+        await wire.chunk(b"data: " + DEEP + b"\n\n", b"")
+
+
+async def deep_error(wire: Wire) -> None:
+    await wire.whole(500, DEEP)
+
+
+async def half_a_letter(wire: Wire) -> None:
+    await wire.whole(500, b'{"error": {"message": "a\\ud800b"}}')
+
+
 async def error_in_the_stream(wire: Wire) -> None:
     if not await listing(wire):
         await wire.begin(200, "Content-Type: text/event-stream")
@@ -158,6 +179,10 @@ async def silence(wire: Wire) -> None:
         (half_a_stream, "cut", "broke off in the middle of its answer"),
         (no_end, "cut", "broke off in the middle of its answer"),
         (garbage_in_the_stream, "garbage", "Check the kind, the API and the address"),
+        (deep_list, "garbage", "not as this kind of provider does"),
+        (deep_stream, "garbage", "Check the kind, the API and the address"),
+        (deep_error, "refused", "answered with 500."),
+        (half_a_letter, "refused", "answered with 500. It says: a\ufffdb"),
         (error_in_the_stream, "refused", "The provider says: out of memory"),
         (redirect, "redirect", "redirects to 10.0.0.1 (307), which is not followed"),
         (flood, "too-large", "more than 100000 bytes"),
@@ -194,6 +219,26 @@ async def test_addresses_that_lead_nowhere(monkeypatch: pytest.MonkeyPatch) -> N
     assert (result.cause, "no such name" in str(result.problem)) == ("dns", True)
     result, _ = await tried(silence, base="http://127.0.0.1:1/v1")
     assert (result.cause, "Is it running?" in str(result.problem)) == ("unreachable", True)
+
+
+async def test_models_that_nobody_could_name_are_not_listed() -> None:
+    async def odd(wire: Wire) -> None:
+        if wire.got.line.startswith("GET"):
+            await wire.whole(
+                200, b'{"data": [{"id": "a\\ud800"}, {"id": "a\\u0000"}, {"id": "m"}]}'
+            )
+        else:
+            await wire.whole(500, b"{}")
+
+    result, _ = await tried(odd)
+    assert result.models
+    assert [one.id for one in result.models] == ["m"]
+
+
+async def test_an_address_that_no_client_takes_is_told() -> None:
+    result, lines = await tried(silence, base=f"http://127.0.0.1:PORT/{'x' * 70_000}")
+    assert (result.cause, lines) == ("address", [])
+    assert "is no address. Check how it is written" in str(result.problem)
 
 
 async def test_one_without_tls_is_told_from_one_that_is_not_there() -> None:

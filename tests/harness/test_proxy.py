@@ -73,6 +73,20 @@ async def test_a_provider_is_not_taken_for_an_mcp_server_of_its_name() -> None:
         assert (lent.ended, house.lent.ended) == (None, "It is gone.")
 
 
+async def test_an_mcp_server_that_fails_says_nothing_of_a_provider_of_its_name() -> None:
+    async def fail(wire: Wire) -> None:
+        await wire.whole(500, b"{}")
+
+    async with proxied(fail) as house:
+        server = Upstream("house", house.provider.url(), {}, True, what="MCP server")
+        lent = await house.proxy.lend(server)
+        assert (await house.http.post(lent.url, content=b"{}")).status_code == 500
+        assert house.proxy.health.of("house") is None
+        await house.post()
+        assert (health := house.proxy.health.of("house"))
+        assert health.cause == "500: it has an error."
+
+
 async def test_other_methods_are_not_passed_on() -> None:
     async with proxied() as house:
         for method in ("DELETE", "PUT", "PATCH", "OPTIONS"):

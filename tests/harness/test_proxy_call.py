@@ -11,8 +11,9 @@ import httpx2
 import pytest
 
 from airboss.errors import SignInFailed
-from airboss.harness.providers import Upstream
+from airboss.harness.providers import Upstream, upstream_of
 from airboss.harness.proxy_terms import ProxyLimits
+from airboss.provider_settings import Provider, ProviderModel
 from tests.harness.proxied import KEY, leads_to, proxied, said
 from tests.harness.upstream import Wire
 
@@ -238,6 +239,16 @@ async def test_a_token_that_cannot_be_renewed_just_now_asks_nobody_to_sign_in() 
         assert not house.lent.wants_sign_in
 
 
+async def test_an_address_that_no_client_takes_is_told_in_words() -> None:
+    async with proxied() as house:
+        house.lent.replace(replace(house.lent.upstream, base_url="https://256.1.1.1/v1"))
+        answer = await house.post()
+    assert answer.status_code == 400
+    assert said(answer) == (
+        "The provider house cannot be reached: its base_url is no address. Check it."
+    )
+
+
 async def test_a_key_that_cannot_be_sent_is_not_repeated(caplog: pytest.LogCaptureFixture) -> None:
     async with proxied() as house:
         key = {"Authorization": f"Bearer {KEY}\nmore"}
@@ -274,6 +285,22 @@ async def test_what_is_no_answer_at_all_is_an_error(garbage: bytes) -> None:
         answer = await house.post()
         assert answer.status_code == 502
         assert said(answer).startswith("The provider house gave no answer: ")
+
+
+async def test_a_key_that_a_provider_repeats_does_not_reach_the_runtime() -> None:
+    """The runtime writes down what it is told, where agents can read it."""
+
+    async def repeat(wire: Wire) -> None:
+        await wire.begin(401, f"X-Seen: {KEY}")
+        await wire.chunk(f"Incorrect key: {KEY[:9]}".encode(), f"{KEY[9:]}.".encode(), b"")
+
+    async with proxied(repeat) as house:
+        own = Provider(name="house", base_url=house.provider.url(), models=(ProviderModel(id="m"),))
+        house.lent.replace(upstream_of(own, KEY))
+        answer = await house.post()
+        assert house.provider.got[0].headers["authorization"] == f"Bearer {KEY}"
+        assert (answer.status_code, answer.headers["x-seen"]) == (401, "*" * len(KEY))
+        assert answer.text == f"Incorrect key: {'*' * len(KEY)}."
 
 
 async def test_a_web_page_is_no_answer_of_a_model() -> None:

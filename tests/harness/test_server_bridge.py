@@ -18,7 +18,8 @@ TALKS = """
 import json, subprocess, sys
 subprocess.Popen(["setsid", "sleep", "6173"], stdout=subprocess.DEVNULL)
 for line in sys.stdin:
-    print("no message"); print(json.dumps({"method": "notifications/x", "params": {}}), flush=True)
+    print("no message"); print("[" * 100_000)
+    print(json.dumps({"method": "notifications/x", "params": {}}), flush=True)
     if "id" in (asked := json.loads(line)):
         print(json.dumps({"id": asked["id"], "result": asked["method"]}), flush=True)
 """

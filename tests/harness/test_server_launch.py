@@ -28,6 +28,8 @@ async def test_programs_get_values_and_addresses_lead_to_the_proxy_until_given_b
         assert lent.upstream.headers == {"authorization": "Bearer secret-token"}
         assert "secret-token" not in f"{launch}{servers}"
 
+        assert lent.upstream.hidden == ("secret-token",)
+
         lent.trouble, lent.wants_sign_in = "The MCP server wiki did not let us in (401).", True
         failed = McpChanged(server="wiki", state="failed", error=f"HTTP 403 at {address.url}")
         said = launch.in_our_words(failed, Redactor())

@@ -164,6 +164,14 @@ def settings(**session: Any) -> Settings:
             r"session\.mcp_servers\.a\.token_variable: AIRBOSS_A is a variable of this server",
         ),
         (
+            {"mcp_servers": {"a": {"url": "https://a.example", "headers": {"X Team": "$A"}}}},
+            r"session\.mcp_servers\.a\.headers\.X Team: .* cannot be sent",
+        ),
+        (
+            {"mcp_servers": {"a": {"url": "https://a.example", "headers": {"Host": "b"}}}},
+            r"headers\.Host: The header Host belongs to the connection",
+        ),
+        (
             {"mcp_servers": {"a": {"url": "https://a.example", "headers": {"X-Api-Key": "1"}}}},
             r"session\.mcp_servers\.a\.headers\.X-Api-Key: It has a secret in it",
         ),

@@ -21,6 +21,7 @@ async def test_it_sees_no_variable_of_ours() -> None:
         ("import sys; print('token-x'); sys.exit(3)", "ended with code 3"),
         ("print('two words')", "did not print a token and nothing else"),
         ("print('{')", "JSON that cannot be read"),
+        ("print('{\"a\":' * 10000)", "JSON that cannot be read"),
         ("print('{}')", "JSON without accessToken"),
         ("pass", "did not print a token"),
     ],

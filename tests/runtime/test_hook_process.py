@@ -43,6 +43,8 @@ async def test_exit_code_2_is_a_no_with_its_reason(programs: HookPrograms) -> No
         ("echo oh >&2; exit 3", "It ended with exit code 3: oh"),
         ("echo '[]'", "It did not write a JSON object."),
         ("echo oh", "It did not write a JSON object."),
+        ("echo '{\"a\": NaN}'", "It did not write a JSON object."),
+        ("python3 -c 'print(\"[\" * 100000)'", "It did not write a JSON object."),
         ("head -c 2000000 /dev/zero", "It wrote more than 1 MiB."),
     ],
 )
@@ -50,6 +52,13 @@ async def test_all_else_is_a_failure_in_words(
     programs: HookPrograms, words: str, error: str
 ) -> None:
     assert (await programs.ask(shell(words), {})).error == error
+
+
+async def test_half_a_letter_in_its_answer_is_no_trouble_to_the_runtime(
+    programs: HookPrograms,
+) -> None:
+    answer = await programs.ask(shell('echo \'{"modifiedPrompt": "a\\\\ud800b"}\''), {})
+    assert (answer.output, answer.error) == ({"modifiedPrompt": "a\ufffdb"}, None)
 
 
 async def test_one_that_cannot_be_run_says_so(programs: HookPrograms) -> None:

@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from airboss.app import opened_services
+from airboss.errors import AirbossError
 from airboss.harness.session_terms import OpenSession
 from airboss.http.services import Services
 from airboss.model.events import Event
+from airboss.model.ids import SessionId
 from airboss.model.views import SessionView
 from airboss.runtime.session import RuntimeSession
 from airboss.runtime.session_request import SessionRequest
@@ -41,6 +43,10 @@ class House:
 
     async def story(self, session: str) -> list[Event]:
         """All events without deltas, when everything is written."""
+        open_ones = self.sessions._open  # pyright: ignore[reportPrivateUsage]
+        if talk := open_ones.get(SessionId(session)):
+            with contextlib.suppress(AirbossError):  # the disk's trouble is the test's own
+                await talk.writer.settle()  # who asked hears of a turn's end before the disk does
         page = await self.sessions.events(session, 0, 1000)
         return [said.event for said in page.items if not said.event.kind.endswith(".delta")]
 

@@ -8,11 +8,10 @@ from pydantic.alias_generators import to_snake
 
 from airboss.entry.agent_rules import named
 from airboss.entry.violations import At, Violation, wrong
-from airboss.keys import NAME_RULE
+from airboss.keys import ADDRESS_PATTERN, NAME_RULE, NO_ADDRESS, is_address
 from airboss.model.agent_names import NAME
 from airboss.model.tool_table import BUILT_IN, GITHUBS_SERVER, OURS
 from airboss.session_keys import (
-    ADDRESS_PATTERN,
     LONGEST_SECONDS,
     MOST_SERVERS,
     VARIABLE,
@@ -48,9 +47,9 @@ def _server(server: Mapping[str, object], at: At) -> Iterator[Violation]:
         if not VARIABLE.fullmatch(str(name)):
             yield wrong(named(at.field("env"), str(name)), "Should be the name of a variable.")
     url = server.get("url")
-    if isinstance(url, str) and not _ADDRESS.fullmatch(url):
+    if isinstance(url, str) and not (_ADDRESS.fullmatch(url) and is_address(url)):
         advice = "Write it like https://wiki.example.com/mcp, without a login."
-        yield wrong(at.field("url"), "Should be an address.", None, advice)
+        yield wrong(at.field("url"), NO_ADDRESS, None, advice)
     seconds = server.get("seconds")
     if isinstance(seconds, int | float) and not 0 < seconds <= LONGEST_SECONDS:
         yield wrong(at.field("seconds"), f"Should be more than 0, and at most {LONGEST_SECONDS}.")

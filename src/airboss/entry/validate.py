@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
 from typing import Final, cast
 
 from airboss.entry.advice import WORK, existing, pair
@@ -18,6 +20,7 @@ from airboss.entry.prompts import (
     variables_in,
 )
 from airboss.entry.server_rules import server_violations, unknown_servers
+from airboss.entry.session_words import misfits
 from airboss.entry.shape import MAX_PARTS, measure, plain_data, read_shape
 from airboss.entry.tools import JOB_TOOLS
 from airboss.entry.violations import (
@@ -59,7 +62,7 @@ def validate_entry(data: object, prefix: str = "") -> Entry:
     examined = _Examined(data, prefix)
     for violation in examined.violations():
         raise EntryInvalid([violation])
-    return examined.finished()
+    return examined.finished
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,7 @@ def check_entry(
     except EntryInvalid as refused:
         return Checked(None, refused.violations)
     found = tuple(examined.violations())
-    return Checked(None if found else examined.finished(), found)
+    return Checked(None if found else examined.finished, found)
 
 
 class _Examined:
@@ -101,12 +104,18 @@ class _Examined:
         read = self._entry.to_wire() if self._entry and is_odd else fields(raw)
         broken = [fault.loc for fault in self._faults]
         unsure = {loc[1] for loc in broken if len(loc) > 1 and loc[0] == "jobs"}
+        self._root = At(prefix + ROOT)
         self._rules = _Rules(read, prefix, hints, unsure)
 
     def violations(self) -> Iterator[Violation]:
-        yield from self._faults
-        yield from self._rules.violations()
+        is_clean = True
+        for violation in chain(self._faults, self._rules.violations()):
+            is_clean = False
+            yield violation
+        if is_clean:
+            yield from misfits(self.finished, self._root)
 
+    @cached_property
     def finished(self) -> Entry:
         if self._entry is None:
             raise ValueError("Only an entry without a violation can be finished.")

@@ -9,11 +9,11 @@ from airboss.errors import AirbossError, NotSignedIn
 # What a turn fails with whose account rests now while another can be used: worth another try.
 ACCOUNT_RESTING: Final = "AccountResting"
 
-_REFUSED: Final = "its token was refused"
+REFUSED: Final = "its token was refused"
 _QUOTA: Final = "its quota is used up"
 _RATE: Final = "it has reached a rate limit"
 _BY_NAME: Final = {
-    "authentication": _REFUSED,
+    "authentication": REFUSED,
     "quota": _QUOTA,
     "quota_exceeded": _QUOTA,
     "rate_limit": _RATE,
@@ -21,7 +21,7 @@ _BY_NAME: Final = {
     "user_weekly_rate_limited": _RATE,
     "user_global_rate_limited": _RATE,
 }
-_BY_STATUS: Final = {401: _REFUSED, 402: _QUOTA, 429: _RATE}
+_BY_STATUS: Final = {401: REFUSED, 402: _QUOTA, 429: _RATE}
 _STATUS: Final = re.compile(r"\b(401|402|403|429)\b")
 _LATER: Final = re.compile(
     r"(?:retry|try again)(?:ing)?[ -](?:after|in)(-ms)?:? *(?:about |approximately )?",

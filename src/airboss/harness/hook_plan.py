@@ -103,9 +103,10 @@ def found_hook(hook: SaidHook, cwd: Path, clean: "Callable[[str], str]") -> Hook
     else:
         command = _words(keys.command or (), cwd, f"{hook.place}.command")
         named = [word for word in command if os.path.isabs(word)]
+        _must_be_free_of_secrets(command, clean, f"{hook.place}.command")
     return HookSetup(
         hook=hook.name,
-        command=tuple(clean(word) for word in command),
+        command=command,
         python=python,
         tool=keys.tool,
         seconds=keys.seconds or HOOK_SECONDS,
@@ -131,6 +132,18 @@ def _words(words: "Sequence[str]", cwd: Path, place: str) -> tuple[str, ...]:
     return (path, *(_file_or_word(word, cwd) for word in words[1:]))
 
 
+def _must_be_free_of_secrets(
+    words: "Sequence[str]", clean: "Callable[[str], str]", place: str
+) -> None:
+    """They are written down with the session. Without its secret the program would be another."""
+    for index, word in enumerate(words):
+        if clean(word) != word:
+            raise Invalid(
+                f"{place}[{index}]: It has a secret in it. Put that into a file that the program "
+                "reads."
+            )
+
+
 def _file_or_word(word: str, cwd: Path) -> str:
     """A path that is written from where we stand; all else is as it is."""
     path = os.path.normpath(cwd / word)
@@ -147,6 +160,8 @@ def _must_have(file: Path, function: str, place: str) -> None:
         raise Invalid(f"{place}: {file} cannot be read: {why}.") from None
     except (SyntaxError, ValueError) as error:
         raise Invalid(f"{place}: {file} is not Python: {error}.") from None
+    except (RecursionError, MemoryError):  # the parser's own bounds
+        raise Invalid(f"{place}: {file} is nested too deeply to be read.") from None
     if function not in names:
         raise Invalid(f'{place}: {file} has no function "{function}".')
 

@@ -90,7 +90,7 @@ class CopilotService:
 
 def _service(url: str, paths: frozenset[str]) -> Upstream:
     private = is_loopback(urlsplit(url).hostname or "")
-    return Upstream("Copilot", url.rstrip("/"), {}, private, "service", paths)
+    return Upstream("Copilot", url.rstrip("/"), {}, private, "service", paths=paths)
 
 
 def word_in(headers: RawHeaders) -> str:

@@ -231,7 +231,8 @@ class _Asking:
         **body: Any,
     ) -> _OAuthAnswer:
         self._asked = _host(url)
-        sent = {"accept": accept, **(headers or {})}
+        # Packed, a few bytes could become gigabytes before anybody counts them.
+        sent = {"accept": accept, "accept-encoding": "identity", **(headers or {})}
         try:
             async with self._client.stream(method, url, headers=sent, **body) as answer:
                 told = answer.headers.get("www-authenticate", "")
@@ -252,7 +253,7 @@ class _Asking:
                 f"{self._asked} redirects to {where} ({answer.status_code}), which is not followed."
             )
         found = bytearray()
-        async for piece in answer.aiter_bytes():
+        async for piece in answer.aiter_raw():
             found += piece
             if len(found) > _MOST_BYTES:
                 raise SignInFailed(f"{self._asked} answered with more than 256 KB.")
@@ -336,7 +337,7 @@ def _error_in(body: bytes) -> str:
     """The word for what went wrong, where it is one of the standard's form; no more is told."""
     try:
         said: Any = json.loads(body)["error"]
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, RecursionError):
         return ""
     is_word = isinstance(said, str) and len(said) <= 60 and said.replace("_", "").isalpha()
     return f", {said}" if is_word else ""

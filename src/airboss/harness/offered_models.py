@@ -53,6 +53,8 @@ def _model(row: Mapping[str, Any]) -> OfferedByProvider | None:
     name = row.get("id")
     if not isinstance(name, str) or not re.fullmatch(rf"\S{{1,{_LONGEST_ID}}}", name):
         return None
+    if not name.isprintable():  # nobody could type it, and half a letter goes over no wire
+        return None
     return OfferedByProvider(
         id=name,
         context_tokens=_context(row),

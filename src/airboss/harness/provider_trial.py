@@ -19,6 +19,7 @@ from airboss.harness.providers import Upstream
 from airboss.harness.trial_result import MEGABYTE, TrialCause, TrialLimits, TrialResult
 from airboss.harness.wire_events import has_word, is_end, usage_in
 from airboss.model.redaction import Redactor
+from airboss.model.words import without_halves
 from airboss.net.address_guard import AddressBlocked, Egress, NameNotFound
 from airboss.net.egress import guarded_client, redirect_host
 from airboss.provider_settings import Provider
@@ -62,6 +63,8 @@ class ProviderTrial:
                 words = f"no connection within {limits.connect_seconds:g} s"
                 return self._failed("time", f"{self._host} cannot be reached: {words}.")
             return self._failed("time", f"{self._host} did not answer within {limits.seconds:g} s.")
+        except httpx2.InvalidURL:
+            return self._failed("address", f"{self._host} is no address. Check how it is written.")
         except (AddressBlocked, NameNotFound, httpx2.HTTPError) as error:
             return self._failed(*self._in_words(error))
 
@@ -93,7 +96,7 @@ class ProviderTrial:
             self._must_be_good(answer, body)
         try:
             return models_in(json.loads(body))
-        except ValueError:
+        except (ValueError, RecursionError):
             raise self._garbage(answer) from None
 
     async def _call(self, client: httpx2.AsyncClient, model: str) -> tuple[float, int | None]:
@@ -142,7 +145,7 @@ class ProviderTrial:
             return {"type": "[DONE]"}
         try:
             found: object = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise self._garbage(answer) from None
         return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
 
@@ -183,7 +186,7 @@ class ProviderTrial:
     def _told(self, body: bytes) -> str:
         try:
             said: object = json.loads(body)
-        except ValueError:
+        except (ValueError, RecursionError):
             return ""
         reason = self._reason(said)
         return f" It says: {reason}" if reason else ""
@@ -246,7 +249,7 @@ class ProviderTrial:
                 return "unreachable", f"{cannot}: the connection broke. Try again."
 
     def _failed(self, cause: TrialCause, words: str) -> TrialResult:
-        said = self.redactor.text(words)
+        said = without_halves(self.redactor.text(words))
         return TrialResult(
             ok=False, problem=said, cause=cause, model=self._called, models=self._models
         )

@@ -32,6 +32,8 @@ class Upstream:
     allows_private: bool = False
     # What it is, for people.
     what: str = "provider"
+    # What no answer of it may repeat to the runtime.
+    hidden: tuple[str, ...] = field(default=(), repr=False, compare=False)
     # Below its address: all that is asked for there, where that is not everything.
     paths: frozenset[str] | None = None
 
@@ -64,12 +66,12 @@ class Upstream:
 
 
 def upstream_of(provider: Provider, key: str | None) -> Upstream:
-    headers = dict(provider.headers)
+    headers, hidden = dict(provider.headers), (key,) if key else ()
     if key:
         name, value = _credential(provider, key)
         headers[name] = value
     allows_private = provider.private or provider.is_on_loopback
-    return Upstream(provider.name, provider.base_url, headers, allows_private)
+    return Upstream(provider.name, provider.base_url, headers, allows_private, hidden=hidden)
 
 
 def runtime_provider(provider: Provider, model: ProviderModel) -> dict[str, Any]:

@@ -215,8 +215,8 @@ class ProviderProxy:
         # Here, for a server that has no provider of one's own loads no HTTP client.
         from airboss.harness.proxy_call import ProxyCall
 
-        # Of Copilot's service the accounts know how it is.
-        health = self.health if lent.upstream.what != "service" else ProviderHealth()
+        # How Copilot's service is, the accounts know; how MCP servers are, their sessions.
+        health = self.health if lent.upstream.what == "provider" else ProviderHealth()
         client = self._client(lent.upstream)
         await ProxyCall(lent, client, self.limits, scope, receive, send, cut, health).answer()
 

@@ -16,6 +16,7 @@ from typing import Final
 import httpx2
 
 from airboss.errors import AirbossError
+from airboss.harness.answer_mask import AnswerMask
 from airboss.harness.lent_address import CallPass, LentAddress
 from airboss.harness.provider_health import ProviderHealth
 from airboss.harness.providers import answer_headers, request_headers
@@ -64,6 +65,8 @@ class ProxyCall:
     cut: Callable[[Peer], None]
     health: ProviderHealth = field(default_factory=ProviderHealth)
     _is_read: asyncio.Event = field(default_factory=asyncio.Event)
+    # What the answer may not repeat.
+    _hidden: tuple[str, ...] = field(default=(), repr=False)
 
     async def answer(self) -> None:
         """Until it is answered, or nobody listens, or its address was given back."""
@@ -138,9 +141,11 @@ class ProxyCall:
         return b"".join([piece async for piece in self._body()]) if self._has_body else b""
 
     async def _sent(self, token: str | None = None, body: bytes | None = None) -> httpx2.Response:
-        request = self._request(token, body)
         try:
+            request = self._request(token, body)
             return await self.client.send(request, stream=True)
+        except httpx2.InvalidURL as error:
+            raise ProxyRefused(_LASTING, self._is_no_address()) from error
         except (AddressBlocked, NameNotFound, httpx2.HTTPError) as error:
             is_lasting = isinstance(error, AddressBlocked | httpx2.LocalProtocolError)
             status = _LASTING if is_lasting else _PASSING
@@ -164,6 +169,7 @@ class ProxyCall:
             raise self._too_large()
         if not self._has_body:
             self._is_read.set()
+        self._hidden = (*upstream.hidden, *((token,) if token else ()))
         # Without the headers that a client of its own would add.
         return httpx2.Request(
             self.scope["method"],
@@ -212,13 +218,14 @@ class ProxyCall:
             raise ProxyRefused(_LASTING, self._answered_with_a_page())
         if status < 400:
             self.lent.wants_sign_in = False
-        headers = answer_headers(answer.headers.raw)
+        mask, told = AnswerMask(self._hidden, is_error=status >= 400), answer.headers.raw
+        headers = [(name, mask.covered(value)) for name, value in answer_headers(told)]
         await self.send({"type": "http.response.start", "status": status, "headers": headers})
         pieces = _Pieces()
         sending = self.lent.calls.call(self._send_on(pieces), "answer")
         try:
-            cut = await self._take_in(answer, pieces)
-            pieces.end()
+            cut = await self._take_in(answer, pieces, mask)
+            pieces.end(mask.finish())
             await sending
         finally:
             sending.cancel()
@@ -227,7 +234,9 @@ class ProxyCall:
         await self.send({"type": "http.response.body", "body": b"", "more_body": False})
         self.health.answered(self.lent.upstream.name, status)
 
-    async def _take_in(self, answer: httpx2.Response, pieces: "_Pieces") -> str | None:
+    async def _take_in(
+        self, answer: httpx2.Response, pieces: "_Pieces", mask: AnswerMask
+    ) -> str | None:
         """Why the answer is not whole, where it is not."""
         size = 0
         try:
@@ -235,7 +244,7 @@ class ProxyCall:
                 size += len(piece)
                 if size > self.limits.answer_bytes:
                     return self._answered_too_much()
-                await pieces.put(piece)
+                await pieces.put(mask.feed(piece))
         except httpx2.HTTPError as error:
             return f"{self._whole_who} broke off in the middle of its answer: {_reason(error)}."
         return None
@@ -270,6 +279,9 @@ class ProxyCall:
 
     def _answered_with_a_page(self) -> str:
         return f"{self._whole_who} answered with a web page. Check its {self._setting}."
+
+    def _is_no_address(self) -> str:
+        return f"{self._whole_who} cannot be reached: its {self._setting} is no address. Check it."
 
     def _redirected(self, answer: httpx2.Response) -> str:
         host = redirect_host(answer)
@@ -312,7 +324,8 @@ class _Pieces:
             self._room.clear()
             await self._room.wait()
 
-    def end(self) -> None:
+    def end(self, rest: bytes) -> None:
+        self._waiting += rest
         self._is_over = True
         self._more.set()
 

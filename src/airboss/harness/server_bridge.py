@@ -173,7 +173,7 @@ class ServerBridge:
         """An answer goes to who asked. What is no message is no concern of the runtime."""
         try:
             said = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             return
         if not isinstance(said, dict):
             return

@@ -21,6 +21,7 @@ from airboss.model.excerpt import MOST_OF_A_REASON, Redacting, excerpt
 from airboss.model.mcp_events import McpChanged
 from airboss.model.setup import ServerSetup, Setup
 from airboss.runtime.mcp_servers import Server, ServerAddress, ServerProgram
+from airboss.session_keys import variables_in
 
 if TYPE_CHECKING:
     from airboss.harness.proxy import ProviderProxy
@@ -72,7 +73,10 @@ class ServerLaunch:
         if is_caged and not server.on_host:  # by the way out, which asks and counts
             return ServerAddress(server.url or "", _nothing_lent, tools, server.seconds)
         headers = _headers(name, server, self.environ)
-        upstream = Upstream(name, server.url or "", headers, server.private, what="MCP server")
+        upstream = Upstream(
+            *(name, server.url or "", headers, server.private, "MCP server"),
+            hidden=_hidden(server, self.environ),
+        )
         lent = await self._lent(upstream) if is_caged else await self.proxy.lend(upstream)
         self.lent[name] = lent
         if self.grants and may_sign_in(server.url, server.headers, server.token_variable):
@@ -144,6 +148,13 @@ def client_secret(name: str, server: ServerSetup, environ: Mapping[str, str]) ->
     return None if variable is None else filled(f"${variable}", environ, place)
 
 
+def _hidden(server: ServerSetup, environ: Mapping[str, str]) -> tuple[str, ...]:
+    """The values of the variables that let us in there."""
+    named = [variable for text in server.headers.values() for variable in variables_in(text)]
+    named += [server.token_variable] if server.token_variable else []
+    return tuple(environ.get(variable, "").strip() for variable in named)
+
+
 def _headers(name: str, server: ServerSetup, environ: Mapping[str, str]) -> dict[str, str]:
     place = f"mcpServers.{name}"
     found = {
@@ -154,6 +165,6 @@ def _headers(name: str, server: ServerSetup, environ: Mapping[str, str]) -> dict
         token = filled(f"${server.token_variable}", environ, f"{place}.tokenVariable")
         found["authorization"] = f"Bearer {token}"
     for key, value in found.items():
-        if not value.isascii() or not value.isprintable():
+        if not value.isascii() or not value.isprintable() or value != value.strip():
             raise Invalid(f"{place}.headers.{key}: Its value cannot be sent. Check its variable.")
     return found

@@ -16,7 +16,7 @@ from airboss.errors import Invalid
 from airboss.harness.variables import is_ours
 from airboss.model.setup import ServerSetup
 from airboss.model.tool_table import BUILT_IN, GITHUBS_SERVER, OURS
-from airboss.provider_settings import is_credential, is_loopback
+from airboss.provider_settings import is_credential, is_loopback, mistake_in_header
 from airboss.session_keys import ServerKeys
 
 if TYPE_CHECKING:
@@ -143,11 +143,7 @@ def _mistakes_in_address(keys: ServerKeys, *, is_set: bool) -> Iterator[tuple[st
     if keys.url is None:
         return
     address = urlsplit(keys.url)
-    try:
-        host, _ = address.hostname or "", address.port
-    except ValueError:
-        yield ".url", "It is not an address."
-        return
+    host = address.hostname or ""
     if is_loopback(host) and not is_set:
         yield (
             ".url",
@@ -158,6 +154,8 @@ def _mistakes_in_address(keys: ServerKeys, *, is_set: bool) -> Iterator[tuple[st
     if any(is_credential(name) for name, _ in parse_qsl(address.query, keep_blank_values=True)):
         yield ".url", "It has a secret in it. Put that into a variable, and name it in headers."
     for name, value in (keys.headers or {}).items():
+        if mistake := mistake_in_header(name):
+            yield f".headers.{name}", mistake
         if is_credential(name) and "$" not in value:
             yield f".headers.{name}", "It has a secret in it. Write the name of a variable: $NAME."
 

@@ -1,17 +1,18 @@
 """The account that one session uses, and the next one where that is refused."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from airboss.errors import AirbossError, SessionGone
 from airboss.harness.account_troubles import (
     ACCOUNT_RESTING,
+    REFUSED,
     AccountTrouble,
     trouble_of_opening,
     trouble_of_turn,
 )
 from airboss.harness.accounts import Accounts, Grant, clock
-from airboss.harness.identity import Login
+from airboss.harness.identity import Login, version_of
 from airboss.harness.models import Route
 from airboss.harness.token_command import NoToken
 from airboss.log.writer import Writer
@@ -33,7 +34,9 @@ class SessionAccount:
     now: str | None = None
     _why: str = ""
     _held: str | None = None
-    _refused: dict[str, str] = field(default_factory=dict[str, str])
+    # Of the token that it was opened with, and whether the service took it no more.
+    _version: str | None = None
+    _is_refused: bool = False
 
     async def opened(self, route: Route, setup: Setup, enter: Open) -> RuntimeSession:
         """On the first account that is taken. An account that is refused rests; where all are,
@@ -81,6 +84,7 @@ class SessionAccount:
             said = {"from": self.now, "to": grant.name, "why": why}
             self.writer.say(AccountChanged.model_validate(said))
         self.now, self._why = grant.name if grant.is_account else None, ""
+        self._version, self._is_refused = grant.token and version_of(grant.token), False
         self._hold(grant.name)
 
     def _hold(self, name: str | None) -> None:
@@ -110,6 +114,19 @@ class SessionAccount:
         first = next(iter(self._order(route, setup)), None)
         return first is not None and first.name != self._held
 
+    async def has_new_token(self, setup: Setup) -> bool:
+        """Whether its account has another token than it was opened with: somebody put one in, or
+        its command prints the next one, which is run where the last one was refused."""
+        logins = self.accounts.logins(setup.account)
+        login = next((one for one in logins if one.name == self._held), None)
+        if login is None or login.source == "cli" or (login.command and not self._is_refused):
+            return False
+        try:
+            grant = await self.accounts.grant(login)
+        except NoToken:  # what it has may still be good
+            return False
+        return grant.token is None or version_of(grant.token) != self._version
+
     def has_other(self, route: Route, setup: Setup) -> bool:
         """Whether another account can be used in place of its own."""
         return self._held is not None and any(
@@ -123,6 +140,7 @@ class SessionAccount:
         if self._held is None or trouble is None:
             return said
         self._rest(self._held, trouble)
+        self._is_refused = self._is_refused or trouble.why == REFUSED
         if not self.accounts.accounts:
             return said
         if self.must_move(route, setup):

@@ -91,9 +91,11 @@ class SessionOpening:
             await terms.end_cages((terms.cage.owner,))
 
     async def moved(self, agent: RuntimeSession) -> RuntimeSession:
-        """For the next turn: with another account, where its own rests."""
-        now = self.terms.now
-        if not self.account.must_move(now.route, now.setup):
+        """For the next turn: with another account, where its own rests, or with its next token."""
+        now, account = self.terms.now, self.account
+        if not account.must_move(now.route, now.setup) and not (
+            await account.has_new_token(now.setup)
+        ):
             return agent
         await agent.close()
         return await self.reopened()

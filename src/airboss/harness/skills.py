@@ -27,11 +27,11 @@ def skill_files(folder: Path) -> Iterator[Path]:
     try:
         with os.scandir(folder) as found:
             names = [at.name for at in found if at.is_dir()]
-    except OSError:
+    except (OSError, ValueError):  # also of a path with a NUL
         return
     for name in names:
         file = folder / name / SKILL_FILE
-        if file.is_file():
+        if os.path.isfile(file):
             yield file
 
 
@@ -61,7 +61,8 @@ def _head_of(file: Path) -> Mapping[str, object]:
     end = [line.rstrip() for line in lines].index(_FENCE, 1)
     try:
         head = yaml.safe_load("\n".join(lines[1:end]))
-    except yaml.YAMLError:
+    # A date or a number that there is not, and a list in ten thousand lists, are no errors of YAML.
+    except (yaml.YAMLError, ValueError, LookupError, AttributeError, RecursionError):
         head = None
     if not isinstance(head, dict):
         raise Invalid(f"{file}: has a head that is not YAML. {_HEAD}")

@@ -69,7 +69,7 @@ def _read(command: str, said: str) -> AccountToken:
         raise NoToken(f"The command {command} did not print a token and nothing else.")
     try:
         table = cast("dict[str, Any]", json.loads(said))
-    except ValueError:
+    except (ValueError, RecursionError):
         raise NoToken(f"The command {command} printed JSON that cannot be read.") from None
     text, seconds = table.get("accessToken"), table.get("expiresIn")
     if not isinstance(text, str) or not text.strip():

@@ -14,6 +14,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Match
 
 from airboss import errors
+from airboss.fault_words import fault_place, fault_words
 from airboss.model.redaction import Redactor
 from airboss.service.entry_editor import EntryFile, EntryFileChanged
 
@@ -157,7 +158,7 @@ async def _not_valid(request: Request, error: Exception) -> Response:
         detail = "The body must be JSON, with `Content-Type: application/json`."
         return answer(_path(request), 415, "unsupported_media_type", detail)
     places = [
-        f"{'.'.join(str(part) for part in wrong['loc'])}: {wrong['msg']}"
+        f"{'.'.join(str(part) for part in fault_place(wrong))}: {fault_words(wrong).rstrip('.')}"
         for wrong in cast("RequestValidationError", error).errors()
     ]
     detail = _SHAPES.text("; ".join(places))

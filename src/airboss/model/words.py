@@ -8,13 +8,13 @@ from pydantic import AfterValidator, BaseModel, ConfigDict
 _HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 
 
-def _fixed(text: str) -> str:
+def without_halves(text: str) -> str:
     return text if text.isascii() else _HALF_CHARACTER.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 # A model, a file or a command may give half of a character (a lone surrogate). No disk and no wire
 # takes it, so it is replaced where it enters: one for one, so that offsets stay true.
-Words: TypeAlias = Annotated[str, AfterValidator(_fixed)]
+Words: TypeAlias = Annotated[str, AfterValidator(without_halves)]
 
 
 class Frozen(BaseModel):

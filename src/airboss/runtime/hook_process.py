@@ -18,7 +18,9 @@ from typing import Any, Final, TypeAlias, cast
 
 from airboss import strange_files
 from airboss.errors import AirbossError
+from airboss.model.redaction import cleaned
 from airboss.model.setup import HookSetup
+from airboss.model.words import without_halves
 from airboss.programs import APART, RunningProgram, end_group, give, hear
 from airboss.runtime import hook_child
 from airboss.runtime.cage.programs import CagePrograms, Place
@@ -223,9 +225,16 @@ def _read(code: int | None, output: bytes, errors: bytes) -> HookAnswer:
     if not output.strip():
         return HookAnswer({})
     try:
-        said = json.loads(output)
-    except ValueError:
+        said: object = json.loads(output, parse_constant=_no_number)
+        said = cleaned(said, without_halves)
+    except (ValueError, RecursionError):
         said = None
     if not isinstance(said, dict):
         raise _Failed("It did not write a JSON object.")
     return HookAnswer(cast("dict[str, Any]", said))
+
+
+def _no_number(word: str) -> None:
+    """Python takes NaN and Infinity, and writes them. To all others, the runtime among them, what
+    has such a word in it is no JSON."""
+    raise ValueError(word)

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from airboss.account_settings import Account
 from airboss.errors import AirbossError, Conflict, Invalid, NotFound
+from airboss.fault_words import fault_words
 from airboss.harness.accounts import Accounts, Grant
 from airboss.harness.identity import version_of
 from airboss.harness.models import Catalog, ModelOffer
@@ -105,7 +106,7 @@ class CopilotAccounts:
             try:
                 Account(name=name, token_kept=_secret_of(name))
             except ValidationError as error:
-                words = "; ".join(f"{one['loc'][0]}: {one['msg']}" for one in error.errors())
+                words = "; ".join(f"{one['loc'][0]}: {fault_words(one)}" for one in error.errors())
                 raise Invalid(words) from None
             if name in self.accounts.names:
                 raise Conflict(

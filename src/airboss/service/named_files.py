@@ -23,6 +23,12 @@ _MOST_FILES: Final = 1_000
 _OF_THE_SYSTEM: Final = ("/usr/", "/bin/", "/sbin/", "/opt/", "/lib")
 _MOST_BYTES: Final = 20_000_000
 _LARGEST_PROGRAM: Final = 1 << 30
+# Whether it had to be trusted, and what is said of it by now.
+_ANOTHER: Final = {
+    True: "is not, or no longer, what was trusted. Only files below the folder of the entry are "
+    "trusted with it. Read it, then run `airboss trust` for the entry again.",
+    False: "is not what it was when the session was opened. Put it back, or start a new session.",
+}
 
 
 def with_whole_paths(entry: "Entry", folder: Path) -> "Entry":
@@ -66,7 +72,7 @@ def _whole_word(word: str, folder: Path, *, is_first: bool) -> str:
     if not word or os.path.isabs(word):
         return word
     is_program = is_first and "/" in word
-    if not is_program and (word.startswith("-") or not (folder / word).is_file()):
+    if not is_program and (word.startswith("-") or not os.path.isfile(folder / word)):
         return word
     return f"{folder}{SCRIPT_JOINT}{os.path.normpath(word)}"
 
@@ -96,7 +102,7 @@ def _whole_hooks(
 
 def _whole_hook_word(word: str, folder: Path, *, is_program: bool) -> str:
     """A program with a slash in it is a file; of the other words, those that name one."""
-    path = os.path.normpath(folder / Path(word).expanduser())
+    path = os.path.normpath(folder / _expanded(word))
     is_file = "/" in word if is_program else bool(word) and os.path.isfile(path)
     return path if is_file else word
 
@@ -112,7 +118,14 @@ def _whole(words: None, folder: Path) -> None: ...
 def _whole(words: Sequence[str] | None, folder: Path) -> tuple[str, ...] | None:
     if words is None:
         return None
-    return tuple(os.path.normpath(folder / Path(word).expanduser()) for word in words)
+    return tuple(os.path.normpath(folder / _expanded(word)) for word in words)
+
+
+def _expanded(word: str) -> Path:
+    try:
+        return Path(word).expanduser()
+    except RuntimeError:  # there is no such home
+        return Path(word)
 
 
 def named_files(entry: "Entry", folder: Path) -> list[Path]:
@@ -125,7 +138,7 @@ def named_files(entry: "Entry", folder: Path) -> list[Path]:
     hooks = [hook for part in parts for found in (part.hooks or {}).values() for hook in found]
     own = {Path(file) for hook in hooks for file in _scripts(hook) if _is_below(file, folder)}
     skills = files_of_skills([Path(word) for word in folders if os.path.isabs(word)])
-    return sorted({*skills, *own, *(file for file in scripts if file.is_file())})
+    return sorted({*skills, *own, *(file for file in scripts if os.path.isfile(file))})
 
 
 def _scripts(hook: "EntryHook") -> Iterator[str]:
@@ -136,8 +149,7 @@ def _scripts(hook: "EntryHook") -> Iterator[str]:
 
 def _is_below(file: str, folder: Path) -> bool:
     real = os.path.realpath(folder)
-    is_inside = os.path.commonpath([os.path.realpath(file), real]) == real
-    return is_inside and os.path.isfile(file)
+    return os.path.isfile(file) and os.path.commonpath([os.path.realpath(file), real]) == real
 
 
 def files_of_skills(folders: Sequence[Path]) -> list[Path]:
@@ -196,14 +208,10 @@ async def trusted_hooks(trust: "Trust | None", setup: Setup) -> Setup:
             if hook.needs_trust and trust is not None:
                 is_known = bool(digest) and await trust.covers(Path(file), digest)
                 is_fine = is_known or file.startswith(_OF_THE_SYSTEM)
-                advice = "Read it, then run `airboss trust` for the entry again."
             else:
-                is_fine, advice = digest == before, "Start a new session with it."
+                is_fine = digest == before
             if not is_fine:
-                raise Invalid(
-                    f"{hook.place}: {file} is not, or no longer, what was trusted. Only files "
-                    f"below the folder of the entry are trusted with it. {advice}"
-                )
+                raise Invalid(f"{hook.place}: {file} {_ANOTHER[hook.needs_trust]}")
         hooks.append(hook.model_copy(update={"files": digests}))
     return setup.model_copy(update={"hooks": tuple(hooks)})
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 from weakref import WeakValueDictionary
 
-from airboss.errors import AirbossError, RuntimeUnavailable, TooMuch
+from airboss.errors import AirbossError, Invalid, RuntimeUnavailable, TooMuch
 from airboss.extensions.host import ExtensionHost
 from airboss.extensions.room import ExtensionRoom
 from airboss.harness.accounts import Accounts
@@ -286,9 +286,7 @@ class OpenSessions:
             setup = await setup_of(self.log, view)
             route = await self.catalog.route(view.instead_of or view.model, setup.account)
             folder = await asyncio.to_thread(self.folders.check, view.cwd)
-            # Checked anew, as the working directory is.
-            beside = (*setup.directories, *setup.skills)
-            await asyncio.to_thread(lambda: [self.folders.check(path) for path in beside])
+            await asyncio.to_thread(_check_beside, self.folders, setup)
             setup = await self._trusted(setup)
             own = _own_policy(view) or policy or self._kept_policy(view, setup)
             rule = self._rule(own, folder, runtime_names(view), setup)
@@ -303,6 +301,17 @@ class OpenSessions:
             self._forget(view.id)
             writer.release()
             raise
+
+
+def _check_beside(folders: Folders, setup: Setup) -> None:
+    """Anew, as the working directory is."""
+    for key, paths in (("directories", setup.directories), ("skills", setup.skills)):
+        for path in paths:
+            try:
+                folders.check(path)
+            except Invalid as error:
+                again = "Put it back, or start a new session."
+                raise Invalid(f"{key}: {error} {again}") from None
 
 
 def cage_owner(session: str, task: str | None) -> str:

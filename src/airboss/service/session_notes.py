@@ -23,5 +23,7 @@ def noted(
     if pinned is not None:
         said.append(SessionPinned(pinned=pinned, who=who))
     if not said:
-        raise Invalid("Send `title`, `pinned`, `model`, `reasoningEffort` or `permissions`.")
+        raise Invalid(
+            "Send `title`, `pinned`, `model`, `reasoningEffort`, `permissions` or `agent`."
+        )
     return said

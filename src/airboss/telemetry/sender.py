@@ -135,7 +135,7 @@ class SpanSender:
                     size += len(piece)
                     if size > _MOST_OF_AN_ANSWER:
                         break
-        except httpx2.HTTPError as error:
+        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             raise _NotTaken(str(error) or type(error).__name__) from error
         except AddressBlocked as error:
             allow = " If it is meant, set private = true." if error.is_private else ""
