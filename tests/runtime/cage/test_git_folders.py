@@ -241,6 +241,38 @@ def test_borrowed_objects_that_may_not_be_handed_in_are_left_out(
     assert {origin, Path("/etc")}.isdisjoint(sources(clone))
 
 
+READS = "git cat-file -p {} || ls {}/.git/objects"
+
+
+@pytest.mark.parametrize("later", ["work", "work/below"])
+async def test_an_agent_borrows_nothing_for_a_later_cage(origin: Path, later: str) -> None:
+    """It makes a repository that names the objects of another one, and works there again."""
+    work, secret = origin.parent / "work", git(origin, "rev-parse", "HEAD:file")
+    (work / "below").mkdir(parents=True)
+    borrow = f"echo {origin}/.git/objects > .git/objects/info/alternates"
+    first = await inside(work, f"cd {work.parent / later}; git init -q; {borrow}")
+    assert first.code == 0, first.errors
+    again = await attempt(
+        CagePlan("strong", "default", CageProfile(), work.parent / later, "another"),
+        origin.parent / "data",
+        ("bash", "-c", READS.format(secret, origin)),
+    )
+    assert again.code, "it read what another repository keeps"
+    assert again.output == b""
+
+
+async def test_a_clone_borrows_where_no_cage_could_have_written_it(origin: Path) -> None:
+    """Also one in which a cage was before, with that closed; and one beside a folder that is
+    written."""
+    clone, beside = origin.parent / "clone", origin.parent / "beside"
+    beside.mkdir()
+    await inside(beside, "true")
+    git(origin.parent, "clone", "-q", "--shared", str(origin), str(clone))
+    for _ in range(2):
+        ended = await inside(clone, "git cat-file -p HEAD:file")
+        assert (ended.code, ended.output) == (0, b"one\n"), ended.errors
+
+
 async def test_worktrees_outside_are_seen_and_not_led_elsewhere(origin: Path) -> None:
     tree = origin.parent / "tree"
     git(origin, "worktree", "add", "-q", "-b", "other", str(tree))

@@ -6,7 +6,7 @@ Airboss uses it outside, stays as it was: configuration, hooks, and where the re
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -23,15 +23,28 @@ _CLOSED_IN_WORKTREE: Final = ("gitdir", "commondir", "config.worktree")
 Refusal = Callable[[Path], str | None]
 
 
-def git_binds(cwd: Path, refusal: Refusal, worktrees: Path) -> tuple[Bind, ...]:
+def git_binds(
+    cwd: Path, refusal: Refusal, worktrees: Path, may_borrow: Callable[[], bool] = lambda: True
+) -> tuple[Bind, ...]:
     """Blocking. Nothing for a folder that has no repository of its own. `worktrees` is the cage's
-    own folder, where it has what git notes of worktrees that are made inside."""
+    own folder, where it has what git notes of worktrees that are made inside. `may_borrow` is asked
+    once it is read whose objects the repository uses: an agent may have written that."""
     dot = cwd / _GIT
     if dot.is_symlink():
         return ()
     if dot.is_dir():
-        return (*_of_repository(dot, refusal), *_of_worktrees(cwd, dot / "worktrees", worktrees))
+
+        def to_borrow(path: Path) -> str | None:
+            return refusal(path) if may_borrow() else "an agent may have named it"
+
+        return (*_of_repository(dot, to_borrow), *_of_worktrees(cwd, dot / "worktrees", worktrees))
     return tuple(_of_worktree(cwd, dot, refusal)) if dot.is_file() else ()
+
+
+def closes_git(cwd: Path, binds: Iterable[Bind]) -> bool:
+    """Whether these close what says where the objects of the folder's repository are."""
+    closed = {bind.target for bind in binds if not bind.writable}
+    return not closed.isdisjoint({cwd / _GIT, cwd / _GIT / "objects" / "info"})
 
 
 def _of_repository(git: Path, refusal: Refusal) -> Iterator[Bind]:

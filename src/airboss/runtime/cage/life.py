@@ -19,7 +19,7 @@ from airboss.runtime.cage.ability import Ability, ability
 from airboss.runtime.cage.doors import HAND, CageDoors, Handover
 from airboss.runtime.cage.etc import furnish
 from airboss.runtime.cage.folders import CageFolders
-from airboss.runtime.cage.git_folders import git_binds
+from airboss.runtime.cage.git_folders import closes_git, git_binds
 from airboss.runtime.cage.group import PROCESSES, CageGroup, make_group
 from airboss.runtime.cage.inside import landlock
 from airboss.runtime.cage.mount_points import clear_way
@@ -43,6 +43,7 @@ from airboss.runtime.cage.walls import (
     strong_walls,
 )
 from airboss.runtime.cage.watch import CageWatch
+from airboss.runtime.cage.written_folders import WrittenFolders
 
 CONFIG: Final = "config"
 _SHELL: Final = "/bin/sh"
@@ -176,6 +177,12 @@ class CageLife:
         def refusal(path: Path) -> str | None:
             return folder_refusal(path, home, self._data)
 
+        known = WrittenFolders(self._data)
+        own = self.folders.worktrees
+        git = git_binds(plan.cwd, refusal, own, lambda: not known.reach(plan.cwd))
+        known.note(plan.cwd, is_closed=plan.kind == "strong" and closes_git(plan.cwd, git))
+        for folder in write:
+            known.note(folder)
         return CageLayout(
             terms=plan.terms,
             cwd=plan.cwd,
@@ -186,7 +193,7 @@ class CageLife:
             write=write,
             runtime=inside.binds,
             code=closed,
-            git=git_binds(plan.cwd, refusal, self.folders.worktrees),
+            git=git,
             disables_namespaces=found.disables_namespaces,
         )
 
