@@ -118,7 +118,10 @@ def in_words(limit: Limit, terms: CageProfile) -> str:
         case "processes":
             return f"The cage was ended: it had more than {terms.processes:,} processes."
         case "disk":
-            return "The cage was ended: less than 1 GB is free on the disk that it writes to."
+            return (
+                "The cage was ended: less than 1 GB or 20,000 files are free on the disk that it "
+                "writes to."
+            )
         case "replaced":
             return (
                 "The cage was ended: somebody outside replaced what is closed in its folder (git's "
