@@ -60,6 +60,8 @@ CLOSED = [
     "mv .git .git.away",
     "rm -rf .git/hooks",
     "mkdir -p .git/modules/evil",
+    "mkdir -p .git/remotes; echo URL: /evil > .git/remotes/origin",
+    "mkdir -p .git/branches; echo /evil > .git/branches/origin",
     "rm .git/config.worktree && ln -s /etc/passwd .git/config.worktree",
     "mv .git/objects .git/objects.away",
     "echo /root/private/.git/objects > .git/objects/info/alternates",

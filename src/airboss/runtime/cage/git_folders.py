@@ -16,7 +16,12 @@ _GIT: Final = ".git"
 _MOST_BYTES: Final = 4096
 _MOST_WORKTREES: Final = 200
 # What git runs of, or believes, and never writes where a repository is only worked in.
-_CLOSED: Final = ("config", "config.worktree", "commondir", "hooks", "modules")
+_CLOSED_FOLDERS: Final = (
+    *("hooks", "modules"),
+    # Addresses of remotes, as git kept them long ago: it still pushes to one that is there.
+    *("remotes", "branches"),
+)
+_CLOSED: Final = ("config", "config.worktree", "commondir", *_CLOSED_FOLDERS)
 _CLOSED_IN_WORKTREE: Final = ("gitdir", "commondir", "config.worktree")
 
 # Why a folder cannot be handed in; none where it can.
@@ -50,7 +55,7 @@ def closes_git(cwd: Path, binds: Iterable[Bind]) -> bool:
 def _of_repository(git: Path, refusal: Refusal) -> Iterator[Bind]:
     """Bound on itself, since a folder with mounts in it could be moved away, but for a mount."""
     yield same(git, writable=True)
-    for name in ("hooks", "modules"):
+    for name in _CLOSED_FOLDERS:
         _make(git / name, is_folder=True)
     _make(git / "config.worktree")
     # What git finds without it as well. Another one would lead it to a configuration elsewhere.
