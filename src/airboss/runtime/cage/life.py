@@ -16,6 +16,7 @@ from typing import Final
 from airboss.errors import CageUnavailable
 from airboss.runtime.cage import bundle
 from airboss.runtime.cage.ability import Ability, ability
+from airboss.runtime.cage.autogroups import Autogroups
 from airboss.runtime.cage.doors import HAND, CageDoors, Handover
 from airboss.runtime.cage.etc import furnish
 from airboss.runtime.cage.folders import CageFolders
@@ -103,7 +104,9 @@ class CageLife:
 
     def watch(self, outer: int) -> CageWatch:
         """`outer` is the process that the command became."""
-        return CageWatch(self.plan.terms, outer, self.group, self._written(), self._pins)
+        shares = self.group is not None and self.group.cpu is not None
+        sessions = None if shares else Autogroups(outer, _NICE)
+        return CageWatch(self.plan.terms, outer, self.group, self._written(), self._pins, sessions)
 
     def _written(self) -> tuple[Path, ...]:
         home = Path(os.path.realpath(Path.home()))
