@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from airboss.cage_settings import CageProfile
+from airboss.errors import CageUnavailable
 from airboss.runtime.cage.attempt import Attempted, attempt, run
 from airboss.runtime.cage.git_folders import git_binds
 from airboss.runtime.cage.life import Caged, CageLife
@@ -89,6 +90,17 @@ async def test_what_git_believes_is_closed(origin: Path) -> None:
     assert not (origin / ".git/hooks/post-checkout").exists()
     assert not (origin / ".git/objects/info/alternates").exists()
     assert git(origin, "status", "--short") == ""
+
+
+@pytest.mark.parametrize("name", ["", "hooks", "config", "remotes"])
+async def test_a_link_in_the_place_of_what_is_closed_is_refused(origin: Path, name: str) -> None:
+    """Inside, anybody could put another file in the place of the link."""
+    closed, away = origin / ".git" / name, origin.parent / "away"
+    if closed.exists():
+        closed.rename(away)
+    closed.symlink_to(away)
+    with pytest.raises(CageUnavailable, match=r"\.git.* in it is a link, which cannot be closed"):
+        await inside(origin, "true")
 
 
 def done_outside(folder: Path, script: str) -> None:

@@ -28,6 +28,16 @@ _CLOSED_IN_WORKTREE: Final = ("gitdir", "commondir", "config.worktree")
 Refusal = Callable[[Path], str | None]
 
 
+def git_refusal(cwd: Path) -> str | None:
+    """Blocking. Why what git believes there cannot be closed: who may write around a link puts
+    another file in its place."""
+    dot = cwd / _GIT
+    for path in (dot, *(dot / name for name in _CLOSED)):
+        if path.is_symlink():
+            return f"{path.relative_to(cwd)} in it is a link, which cannot be closed"
+    return None
+
+
 def git_binds(
     cwd: Path, refusal: Refusal, worktrees: Path, may_borrow: Callable[[], bool] = lambda: True
 ) -> tuple[Bind, ...]:

@@ -20,7 +20,7 @@ from airboss.runtime.cage.autogroups import Autogroups
 from airboss.runtime.cage.doors import HAND, CageDoors, Handover
 from airboss.runtime.cage.etc import furnish
 from airboss.runtime.cage.folders import CageFolders
-from airboss.runtime.cage.git_folders import closes_git, git_binds
+from airboss.runtime.cage.git_folders import closes_git, git_binds, git_refusal
 from airboss.runtime.cage.group import PROCESSES, CageGroup, make_group
 from airboss.runtime.cage.inside import landlock
 from airboss.runtime.cage.mount_points import clear_way
@@ -160,6 +160,8 @@ class CageLife:
         code = own_code()
         wrong = (*refusals(plan.terms, home, self._data, code), *links(plan.terms, home))
         why = folder_refusal(plan.cwd, home, self._data) or refusal_to_work(plan.cwd, code)
+        if plan.kind == "strong":
+            why = why or git_refusal(plan.cwd)
         closed = code_binds(plan.cwd, code)
         if closed and plan.kind == "narrow":
             why = "a part of Airboss itself is in it, and a narrow cage cannot close that"
