@@ -204,6 +204,12 @@ async def test_a_file_has_a_bound(work: Path) -> None:
     assert ended.output == b"1 big\n"
 
 
+async def test_a_crash_is_told_to_no_program_outside(work: Path) -> None:
+    """Where the system has one for that, it gets a core of 0 bytes as well, but none of 1."""
+    script = "python3 -c 'import resource as r; print(r.getrlimit(r.RLIMIT_CORE))'"
+    assert (await inside(work, script)).output == b"(1, 1)\n"
+
+
 async def test_descriptors_have_a_bound(work: Path) -> None:
     code = "import os\nwhile True: os.dup(0)"
     ended = await inside(work, f"python3 -c '{code}'")

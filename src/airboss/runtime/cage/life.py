@@ -219,7 +219,8 @@ class CageLife:
         rules = strong_rules(layout) if is_strong else narrow_rules(layout, landlock.NARROW_NEEDS)
         limits = {
             "FSIZE": plan.terms.file_mb << 20,
-            "CORE": 0,
+            # With 0 the kernel would still hand the core to a program of the system, outside.
+            "CORE": 1,
             "NOFILE": _DESCRIPTORS,
             # Without a namespace of users it would count what its user has anywhere.
             **({"NPROC": plan.terms.processes} if is_strong else {}),
