@@ -59,7 +59,7 @@ async def test_without_a_control_group_it_is_nice_to_all_others(
 
     monkeypatch.setattr(life_module, "make_group", no_group)
     ended = await inside(work, "nice")
-    assert ended.output.strip() == b"%d" % min(19, os.nice(0) + 5), ended.errors
+    assert ended.output.strip() == b"%d" % min(19, os.nice(0) + 10), ended.errors
 
 
 def own_autogroup() -> str:
@@ -84,7 +84,7 @@ async def test_its_sessions_are_nice_too_also_those_that_are_made_inside(
         monkeypatch.setattr(life_module, "make_group", without)
         ended = await inside(work, script)
         nice = [line.split()[-1] for line in ended.output.decode().splitlines()]
-        assert nice[1:] == ["5", "5"], ended.errors
+        assert nice[1:] == ["10", "10"], ended.errors
     assert own_autogroup() == before
 
 

@@ -58,8 +58,8 @@ _JOIN: Final = (
 _WIRE: Final = (7, 8)
 _APART: Final = " 7<&0 8>&1 </dev/null >/dev/null"
 _DESCRIPTORS: Final = 8192
-# The server and people come first.
-_NICE: Final = 5
+# The server and people come first, as with the weight of a control group.
+_NICE: Final = 10
 
 
 @dataclass(frozen=True)
