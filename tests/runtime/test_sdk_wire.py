@@ -13,6 +13,7 @@ import pytest
 from copilot._jsonrpc import JsonRpcClient
 
 from airboss.model.events import MessageEnded, ToolEnded
+from airboss.runtime import sdk_wire
 from airboss.runtime.frames import Oversized, PassedOver
 from airboss.runtime.hooks import Hooks, Pass
 from airboss.runtime.sdk_wire import SdkWire
@@ -165,6 +166,43 @@ async def test_who_says_more_than_is_heard_has_to_wait() -> None:
     assert await soon(lambda: len(heard) == count, 20)
     reader.join(5)
     assert heard == [size] * count
+
+
+def printed(text: str) -> dict[str, Any]:
+    event = {"type": "tool.shell_output", "data": {"text": text}}
+    return {"method": "session.event", "params": {"sessionId": "ses_1", "event": event}}
+
+
+async def test_what_a_command_prints_wakes_the_loop_once_for_many(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """All else is heard at once, in order, and brings along what waits; so does the end."""
+    monkeypatch.setattr(sdk_wire, "_GATHER_SECONDS", 60)
+    loop, heard = asyncio.get_running_loop(), list[str]()
+    wire: Any = SdkWire(loop)
+
+    def hear(event: Mapping[str, Any]) -> None:
+        heard.append(event["data"].get("text", event["type"]))
+
+    wire.routes["ses_1"] = hear
+    wire._drained_at = loop.time()
+
+    async def say(*messages: dict[str, Any]) -> None:
+        for one in messages:
+            await asyncio.to_thread(wire._hear, None, one)
+        await asyncio.sleep(0.05)
+
+    await say(printed("one"), printed("two"))
+    assert heard == []
+    await say(event_of("ses_1"))
+    assert heard == ["one", "two", "session.idle"]
+    await say(printed("three"))
+    assert len(heard) == 3
+    await asyncio.to_thread(wire._read, io.BufferedReader(io.BytesIO(b"")))
+    assert heard[3:] == ["three"]
+    wire._drained_at = loop.time() - 61  # nothing was heard for long: nothing to gather
+    await say(printed("four"))
+    assert heard[4:] == ["four"]
 
 
 @pytest.mark.parametrize(

@@ -73,6 +73,10 @@ _FOREIGN = "The cage was ended: the agent runtime in it spoke for a session that
 _SLICE_SECONDS = 0.002
 # What was read and not heard yet: more than this stays in the pipe, and its writer waits.
 _MOST_WAITING_BYTES = 1024 * 1024
+# What a command prints may come in thousands of messages a second, and a wake-up for each would
+# keep all other sessions waiting: it is heard so long after what was heard last, all at once.
+_IN_FLOODS = frozenset({"tool.shell_output"})
+_GATHER_SECONDS = 0.01
 # So long the end of a connection is held back.
 _LAST_SECONDS = 0.1
 # A loop that makes no room for so long is not waited for: it may be about to end.
@@ -114,6 +118,9 @@ class SdkWire:
         self._size = 0
         self._room = threading.Event()
         self._due = threading.Event()
+        # Whether what is due may wait a moment for more of its kind.
+        self._may_wait = False
+        self._drained_at = 0.0
         self._connection: SdkConnection | None = None
         self._saying = Background("sdk wire")
 
@@ -146,6 +153,7 @@ class SdkWire:
         and the loop complains of the second one."""
         heard = threading.Event()
         with contextlib.suppress(RuntimeError):  # the loop is closed
+            self._loop.call_soon_threadsafe(self._drain)
             self._loop.call_soon_threadsafe(heard.set)
             heard.wait(_LAST_SECONDS)
 
@@ -287,10 +295,12 @@ class SdkWire:
             return
         self._bytes_read += self._size
         self._waiting.append((params, self._size))
-        if not self._due.is_set():
+        may_wait = kind in _IN_FLOODS
+        if not self._due.is_set() or (self._may_wait and not may_wait):
+            self._may_wait = may_wait
             self._due.set()
             with contextlib.suppress(RuntimeError):  # the loop is closed: nobody listens
-                self._loop.call_soon_threadsafe(self._drain)
+                self._loop.call_soon_threadsafe(self._drain_soon if may_wait else self._drain)
         self._wait_for_room()
 
     def _wait_for_room(self) -> None:
@@ -302,6 +312,9 @@ class SdkWire:
                 break
             if not self._room.wait(max(0.0, end - time.monotonic())):
                 break
+
+    def _drain_soon(self) -> None:
+        self._loop.call_at(self._drained_at + _GATHER_SECONDS, self._drain)
 
     def _drain(self) -> None:
         self._due.clear()  # before the look, so that what comes now wakes us again
@@ -316,7 +329,9 @@ class SdkWire:
             if time.monotonic() > end:
                 break
         self._room.set()
+        self._drained_at = self._loop.time()
         if self._waiting and not self._due.is_set():
+            self._may_wait = False
             self._due.set()
             self._loop.call_soon(self._drain)
 

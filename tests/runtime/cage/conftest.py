@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import AsyncGenerator, Generator
 from pathlib import Path
@@ -49,17 +50,13 @@ def group() -> None:
 
 
 @pytest.fixture
-def open_to_all(tmp_path: Path) -> Path:
-    """A folder that an ordinary user reaches, and may write."""
-    folder = tmp_path / "stage"
-    folder.mkdir()
-    folder.chmod(0o777)
-    for parent in folder.parents:
-        if parent.owner() == "root" and parent.stat().st_mode & 0o077 == 0:
-            parent.chmod(0o711)
-        if parent == Path(os.environ.get("TMPDIR", "/tmp")):  # noqa: S108 - where tests write
-            break
-    return folder
+def open_to_all() -> Generator[Path]:
+    """A folder that an ordinary user reaches, and may write. Not among those of the other tests:
+    whoever runs tests meanwhile closes these again."""
+    with tempfile.TemporaryDirectory(prefix="airboss-stage-") as made:
+        folder = Path(os.path.realpath(made))
+        folder.chmod(0o777)
+        yield folder
 
 
 @pytest.fixture

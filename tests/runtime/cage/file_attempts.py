@@ -371,3 +371,35 @@ def the_folder_where_git_looks_for_its_configuration(scene: Scene) -> object:
     else:
         common.write_text(before, "utf-8")
     return True
+
+
+@attempt("writing", narrow="git's configuration is in a folder that may be written")
+def the_configuration_of_git_by_another_name(scene: Scene) -> object:
+    other = Path(scene.work, f"config-{os.getpid()}")
+    os.link(Path(scene.work, ".git", "config"), other)
+    with other.open("a", encoding="utf-8") as config:
+        config.write("# changed\n")
+    other.unlink()
+    return True
+
+
+@attempt("writing", narrow="git's files of remotes are in a folder that may be written")
+def where_git_pushes_to(scene: Scene) -> object:
+    """As it was kept long ago, outside of the configuration; git still looks there."""
+    remotes = Path(scene.work, ".git", "remotes")
+    remotes.mkdir(exist_ok=True)
+    (remotes / "origin").write_text("URL: /elsewhere\n", "utf-8")
+    (remotes / "origin").unlink()
+    return True
+
+
+@attempt("writing", control="root")
+def what_the_kernel_shows_of_itself(scene: Scene) -> object:
+    """Whatever it is: without a word, as some of these files restart the machine."""
+    for place, folders, files in os.walk("/proc"):
+        folders[:] = [name for name in folders if not name.isdecimal() and "self" not in name]
+        for name in files:
+            with contextlib.suppress(OSError):
+                os.close(os.open(os.path.join(place, name), os.O_WRONLY | os.O_NONBLOCK))
+                return True
+    return False

@@ -4,6 +4,7 @@ import asyncio
 import os
 import tempfile
 from collections.abc import Generator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,9 @@ from airboss.errors import CageUnavailable
 from airboss.runtime.cage import life as life_module
 from airboss.runtime.cage import watch
 from airboss.runtime.cage.attempt import Attempted, attempt
+from airboss.runtime.cage.autogroups import is_enabled
 from airboss.runtime.cage.doors import CageDoors
+from airboss.runtime.cage.group import CageGroup, make_group
 from airboss.runtime.cage.plan import CageKind, CagePlan
 from airboss.runtime.cage.variables import WAY_OUT_PORT
 from tests.runtime.cage.conftest import BOMB
@@ -56,7 +59,33 @@ async def test_without_a_control_group_it_is_nice_to_all_others(
 
     monkeypatch.setattr(life_module, "make_group", no_group)
     ended = await inside(work, "nice")
-    assert ended.output.strip() == b"%d" % min(19, os.nice(0) + 5), ended.errors
+    assert ended.output.strip() == b"%d" % min(19, os.nice(0) + 10), ended.errors
+
+
+def own_autogroup() -> str:
+    return Path("/proc/self/autogroup").read_text("ascii")
+
+
+@pytest.mark.skipif(not is_enabled(), reason="this kernel has no groups of sessions")
+async def test_its_sessions_are_nice_too_also_those_that_are_made_inside(
+    work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_group(*_: object) -> None: ...
+
+    def other_group(_: str, terms: CageProfile) -> CageGroup | None:
+        made = make_group("k", terms)
+        if made is not None and made.cpu is not None:
+            made.cpu.rmdir()
+        return made and replace(made, cpu=None)
+
+    said, before = "cat /proc/self/autogroup", own_autogroup()
+    script = f"{said}; sleep 1; {said}; setsid bash -c 'sleep 1; {said}'"
+    for without in (no_group, other_group):
+        monkeypatch.setattr(life_module, "make_group", without)
+        ended = await inside(work, script)
+        nice = [line.split()[-1] for line in ended.output.decode().splitlines()]
+        assert nice[1:] == ["10", "10"], ended.errors
+    assert own_autogroup() == before
 
 
 @pytest.fixture
@@ -173,6 +202,12 @@ async def test_a_daemon_ends_with_its_cage(work: Path) -> None:
 async def test_a_file_has_a_bound(work: Path) -> None:
     ended = await inside(work, "head -c 3M /dev/zero > big; ls -s --block-size=1M big", file_mb=1)
     assert ended.output == b"1 big\n"
+
+
+async def test_a_crash_is_told_to_no_program_outside(work: Path) -> None:
+    """Where the system has one for that, it gets a core of 0 bytes as well, but none of 1."""
+    script = "python3 -c 'import resource as r; print(r.getrlimit(r.RLIMIT_CORE))'"
+    assert (await inside(work, script)).output == b"(1, 1)\n"
 
 
 async def test_descriptors_have_a_bound(work: Path) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from airboss.cage_settings import CageProfile
+from airboss.errors import CageUnavailable
 from airboss.runtime.cage.attempt import Attempted, attempt, run
 from airboss.runtime.cage.git_folders import git_binds
 from airboss.runtime.cage.life import Caged, CageLife
@@ -60,6 +61,8 @@ CLOSED = [
     "mv .git .git.away",
     "rm -rf .git/hooks",
     "mkdir -p .git/modules/evil",
+    "mkdir -p .git/remotes; echo URL: /evil > .git/remotes/origin",
+    "mkdir -p .git/branches; echo /evil > .git/branches/origin",
     "rm .git/config.worktree && ln -s /etc/passwd .git/config.worktree",
     "mv .git/objects .git/objects.away",
     "echo /root/private/.git/objects > .git/objects/info/alternates",
@@ -87,6 +90,17 @@ async def test_what_git_believes_is_closed(origin: Path) -> None:
     assert not (origin / ".git/hooks/post-checkout").exists()
     assert not (origin / ".git/objects/info/alternates").exists()
     assert git(origin, "status", "--short") == ""
+
+
+@pytest.mark.parametrize("name", ["", "hooks", "config", "remotes"])
+async def test_a_link_in_the_place_of_what_is_closed_is_refused(origin: Path, name: str) -> None:
+    """Inside, anybody could put another file in the place of the link."""
+    closed, away = origin / ".git" / name, origin.parent / "away"
+    if closed.exists():
+        closed.rename(away)
+    closed.symlink_to(away)
+    with pytest.raises(CageUnavailable, match=r"\.git.* in it is a link, which cannot be closed"):
+        await inside(origin, "true")
 
 
 def done_outside(folder: Path, script: str) -> None:
@@ -239,6 +253,38 @@ def test_borrowed_objects_that_may_not_be_handed_in_are_left_out(
     alternates = clone / ".git/objects/info/alternates"
     alternates.write_text(f"{origin}\n/etc\n", "utf-8")
     assert {origin, Path("/etc")}.isdisjoint(sources(clone))
+
+
+READS = "git cat-file -p {} || ls {}/.git/objects"
+
+
+@pytest.mark.parametrize("later", ["work", "work/below"])
+async def test_an_agent_borrows_nothing_for_a_later_cage(origin: Path, later: str) -> None:
+    """It makes a repository that names the objects of another one, and works there again."""
+    work, secret = origin.parent / "work", git(origin, "rev-parse", "HEAD:file")
+    (work / "below").mkdir(parents=True)
+    borrow = f"echo {origin}/.git/objects > .git/objects/info/alternates"
+    first = await inside(work, f"cd {work.parent / later}; git init -q; {borrow}")
+    assert first.code == 0, first.errors
+    again = await attempt(
+        CagePlan("strong", "default", CageProfile(), work.parent / later, "another"),
+        origin.parent / "data",
+        ("bash", "-c", READS.format(secret, origin)),
+    )
+    assert again.code, "it read what another repository keeps"
+    assert again.output == b""
+
+
+async def test_a_clone_borrows_where_no_cage_could_have_written_it(origin: Path) -> None:
+    """Also one in which a cage was before, with that closed; and one beside a folder that is
+    written."""
+    clone, beside = origin.parent / "clone", origin.parent / "beside"
+    beside.mkdir()
+    await inside(beside, "true")
+    git(origin.parent, "clone", "-q", "--shared", str(origin), str(clone))
+    for _ in range(2):
+        ended = await inside(clone, "git cat-file -p HEAD:file")
+        assert (ended.code, ended.output) == (0, b"one\n"), ended.errors
 
 
 async def test_worktrees_outside_are_seen_and_not_led_elsewhere(origin: Path) -> None:

@@ -78,7 +78,7 @@ def test_version_one_shares_the_processors_by_cage_where_it_can(tmp_path: Path) 
     assert group is not None
     assert group.cpu is not None
     assert group.cpu in group.folders
-    assert read(group.cpu / "cpu.shares") == "512"
+    assert read(group.cpu / "cpu.shares") == "128"
 
 
 @pytest.mark.parametrize("given", ["cpu memory pids", "memory pids"])
@@ -89,7 +89,7 @@ def test_version_two_does_so_where_it_is_given_to_us(tmp_path: Path, given: str)
     assert group.folders == (group.memory,)
     assert (group.cpu is not None) == ("cpu" in given)
     if group.cpu is not None:
-        assert read(group.cpu / "cpu.weight") == "50"
+        assert read(group.cpu / "cpu.weight") == "12"
 
 
 def test_without_any_there_is_none(tmp_path: Path) -> None:

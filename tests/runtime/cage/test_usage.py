@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -65,3 +66,23 @@ def test_what_is_not_there_is_as_the_caller_says(tmp_path: Path) -> None:
     assert free_bytes(tmp_path / "gone", 7) == 7
     assert free_bytes(tmp_path, 7) > 7
     assert available_memory(7) > 7
+
+
+def test_where_no_file_more_can_be_made_nothing_is_free(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Files that are empty fill a disk as well."""
+    found = os.statvfs(tmp_path)
+
+    def with_files(files: int, left: int) -> Callable[[Path], os.statvfs_result]:
+        numbers = [*found]
+        numbers[5:8] = (files, left, left)
+        return lambda _: os.statvfs_result(numbers)
+
+    for files, left, free in (
+        (1_000_000, 0, 0),
+        (1_000_000, 20_000, min(1_000_000_000, found.f_bavail * found.f_frsize)),
+        (0, 0, found.f_bavail * found.f_frsize),  # it has no number of files
+    ):
+        monkeypatch.setattr(os, "statvfs", with_files(files, left))
+        assert free_bytes(tmp_path, 7) == free

@@ -79,4 +79,4 @@ def test_each_limit_is_said_in_words() -> None:
     terms = CageProfile(memory_mb=4096, processes=512)
     assert in_words("memory", terms).endswith("more than 4,096 MB of memory.")
     assert in_words("processes", terms).endswith("more than 512 processes.")
-    assert in_words("disk", terms).endswith("on the disk that it writes to.")
+    assert in_words("disk", terms).endswith("are free on the disk that it writes to.")

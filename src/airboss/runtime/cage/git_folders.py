@@ -6,7 +6,7 @@ Airboss uses it outside, stays as it was: configuration, hooks, and where the re
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -16,28 +16,56 @@ _GIT: Final = ".git"
 _MOST_BYTES: Final = 4096
 _MOST_WORKTREES: Final = 200
 # What git runs of, or believes, and never writes where a repository is only worked in.
-_CLOSED: Final = ("config", "config.worktree", "commondir", "hooks", "modules")
+_CLOSED_FOLDERS: Final = (
+    *("hooks", "modules"),
+    # Addresses of remotes, as git kept them long ago: it still pushes to one that is there.
+    *("remotes", "branches"),
+)
+_CLOSED: Final = ("config", "config.worktree", "commondir", *_CLOSED_FOLDERS)
 _CLOSED_IN_WORKTREE: Final = ("gitdir", "commondir", "config.worktree")
 
 # Why a folder cannot be handed in; none where it can.
 Refusal = Callable[[Path], str | None]
 
 
-def git_binds(cwd: Path, refusal: Refusal, worktrees: Path) -> tuple[Bind, ...]:
+def git_refusal(cwd: Path) -> str | None:
+    """Blocking. Why what git believes there cannot be closed: who may write around a link puts
+    another file in its place."""
+    dot = cwd / _GIT
+    for path in (dot, *(dot / name for name in _CLOSED)):
+        if path.is_symlink():
+            return f"{path.relative_to(cwd)} in it is a link, which cannot be closed"
+    return None
+
+
+def git_binds(
+    cwd: Path, refusal: Refusal, worktrees: Path, may_borrow: Callable[[], bool] = lambda: True
+) -> tuple[Bind, ...]:
     """Blocking. Nothing for a folder that has no repository of its own. `worktrees` is the cage's
-    own folder, where it has what git notes of worktrees that are made inside."""
+    own folder, where it has what git notes of worktrees that are made inside. `may_borrow` is asked
+    once it is read whose objects the repository uses: an agent may have written that."""
     dot = cwd / _GIT
     if dot.is_symlink():
         return ()
     if dot.is_dir():
-        return (*_of_repository(dot, refusal), *_of_worktrees(cwd, dot / "worktrees", worktrees))
+
+        def to_borrow(path: Path) -> str | None:
+            return refusal(path) if may_borrow() else "an agent may have named it"
+
+        return (*_of_repository(dot, to_borrow), *_of_worktrees(cwd, dot / "worktrees", worktrees))
     return tuple(_of_worktree(cwd, dot, refusal)) if dot.is_file() else ()
+
+
+def closes_git(cwd: Path, binds: Iterable[Bind]) -> bool:
+    """Whether these close what says where the objects of the folder's repository are."""
+    closed = {bind.target for bind in binds if not bind.writable}
+    return not closed.isdisjoint({cwd / _GIT, cwd / _GIT / "objects" / "info"})
 
 
 def _of_repository(git: Path, refusal: Refusal) -> Iterator[Bind]:
     """Bound on itself, since a folder with mounts in it could be moved away, but for a mount."""
     yield same(git, writable=True)
-    for name in ("hooks", "modules"):
+    for name in _CLOSED_FOLDERS:
         _make(git / name, is_folder=True)
     _make(git / "config.worktree")
     # What git finds without it as well. Another one would lead it to a configuration elsewhere.

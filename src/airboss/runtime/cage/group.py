@@ -18,10 +18,12 @@ from airboss.cage_settings import CageProfile
 
 _NEEDED: Final = frozenset({"memory", "pids"})
 _SHARING: Final = frozenset({"cpu"})
-# Half of what a group gets that nobody says anything of: where the processors are busy, the server
-# and people come first, however many processes a cage has. A quiet machine is all its own.
-_SHARES: Final = 512
-_WEIGHT: Final = 50
+# An eighth of what a group gets that nobody says anything of: where the processors are busy, the
+# server and people come first, however many processes a cage has. With a quarter, a command that
+# prints without end kept the server's loop waiting for a processor for hundreds of milliseconds. A
+# quiet machine is all its own.
+_SHARES: Final = 128
+_WEIGHT: Final = 12
 _PREFIX: Final = "airboss-"
 PROCESSES: Final = "cgroup.procs"
 _KILL: Final = "cgroup.kill"

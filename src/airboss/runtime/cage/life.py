@@ -16,10 +16,11 @@ from typing import Final
 from airboss.errors import CageUnavailable
 from airboss.runtime.cage import bundle
 from airboss.runtime.cage.ability import Ability, ability
+from airboss.runtime.cage.autogroups import Autogroups
 from airboss.runtime.cage.doors import HAND, CageDoors, Handover
 from airboss.runtime.cage.etc import furnish
 from airboss.runtime.cage.folders import CageFolders
-from airboss.runtime.cage.git_folders import git_binds
+from airboss.runtime.cage.git_folders import closes_git, git_binds, git_refusal
 from airboss.runtime.cage.group import PROCESSES, CageGroup, make_group
 from airboss.runtime.cage.inside import landlock
 from airboss.runtime.cage.mount_points import clear_way
@@ -43,6 +44,7 @@ from airboss.runtime.cage.walls import (
     strong_walls,
 )
 from airboss.runtime.cage.watch import CageWatch
+from airboss.runtime.cage.written_folders import WrittenFolders
 
 CONFIG: Final = "config"
 _SHELL: Final = "/bin/sh"
@@ -56,8 +58,8 @@ _JOIN: Final = (
 _WIRE: Final = (7, 8)
 _APART: Final = " 7<&0 8>&1 </dev/null >/dev/null"
 _DESCRIPTORS: Final = 8192
-# The server and people come first.
-_NICE: Final = 5
+# The server and people come first, as with the weight of a control group.
+_NICE: Final = 10
 
 
 @dataclass(frozen=True)
@@ -102,7 +104,9 @@ class CageLife:
 
     def watch(self, outer: int) -> CageWatch:
         """`outer` is the process that the command became."""
-        return CageWatch(self.plan.terms, outer, self.group, self._written(), self._pins)
+        shares = self.group is not None and self.group.cpu is not None
+        sessions = None if shares else Autogroups(outer, _NICE)
+        return CageWatch(self.plan.terms, outer, self.group, self._written(), self._pins, sessions)
 
     def _written(self) -> tuple[Path, ...]:
         home = Path(os.path.realpath(Path.home()))
@@ -156,6 +160,8 @@ class CageLife:
         code = own_code()
         wrong = (*refusals(plan.terms, home, self._data, code), *links(plan.terms, home))
         why = folder_refusal(plan.cwd, home, self._data) or refusal_to_work(plan.cwd, code)
+        if plan.kind == "strong":
+            why = why or git_refusal(plan.cwd)
         closed = code_binds(plan.cwd, code)
         if closed and plan.kind == "narrow":
             why = "a part of Airboss itself is in it, and a narrow cage cannot close that"
@@ -176,6 +182,12 @@ class CageLife:
         def refusal(path: Path) -> str | None:
             return folder_refusal(path, home, self._data)
 
+        known = WrittenFolders(self._data)
+        own = self.folders.worktrees
+        git = git_binds(plan.cwd, refusal, own, lambda: not known.reach(plan.cwd))
+        known.note(plan.cwd, is_closed=plan.kind == "strong" and closes_git(plan.cwd, git))
+        for folder in write:
+            known.note(folder)
         return CageLayout(
             terms=plan.terms,
             cwd=plan.cwd,
@@ -186,7 +198,7 @@ class CageLife:
             write=write,
             runtime=inside.binds,
             code=closed,
-            git=git_binds(plan.cwd, refusal, self.folders.worktrees),
+            git=git,
             disables_namespaces=found.disables_namespaces,
         )
 
@@ -207,7 +219,8 @@ class CageLife:
         rules = strong_rules(layout) if is_strong else narrow_rules(layout, landlock.NARROW_NEEDS)
         limits = {
             "FSIZE": plan.terms.file_mb << 20,
-            "CORE": 0,
+            # With 0 the kernel would still hand the core to a program of the system, outside.
+            "CORE": 1,
             "NOFILE": _DESCRIPTORS,
             # Without a namespace of users it would count what its user has anywhere.
             **({"NPROC": plan.terms.processes} if is_strong else {}),

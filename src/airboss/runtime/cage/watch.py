@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 from airboss.cage_settings import CageProfile
+from airboss.runtime.cage.autogroups import Autogroups
 from airboss.runtime.cage.group import CageGroup
 from airboss.runtime.cage.pins import Pins
 from airboss.runtime.cage.usage import (
@@ -46,6 +47,8 @@ class CageWatch:
     folders: tuple[Path, ...]
     # What is closed in its folder.
     pins: Pins | None = None
+    # What holds back its sessions, where that is not the group.
+    sessions: Autogroups | None = None
     peak: int = 0
     _full: int = field(default=0, init=False)
     _written: int | None = field(default=None, init=False)
@@ -66,6 +69,8 @@ class CageWatch:
 
     def look(self) -> Limit | None:
         """Blocking: some reads of /proc or of the group."""
+        if self.sessions is not None:
+            self.sessions.hold_back(self._below())
         if self.pins is not None and self.pins.has_changed:
             return "replaced"
         if self._fills_the_disk():
@@ -118,7 +123,10 @@ def in_words(limit: Limit, terms: CageProfile) -> str:
         case "processes":
             return f"The cage was ended: it had more than {terms.processes:,} processes."
         case "disk":
-            return "The cage was ended: less than 1 GB is free on the disk that it writes to."
+            return (
+                "The cage was ended: less than 1 GB or 20,000 files are free on the disk that it "
+                "writes to."
+            )
         case "replaced":
             return (
                 "The cage was ended: somebody outside replaced what is closed in its folder (git's "
