@@ -53,6 +53,11 @@ def project_folder(root: Path) -> Path:
     return root / _IN_PROJECT
 
 
+def may_have_extensions(root: Path) -> bool:
+    """Asked of each folder above a project whenever a session opens, so without a path made."""
+    return os.path.isdir(f"{root}{os.sep}{_IN_PROJECT}")
+
+
 def key_of(folder: Path) -> str:
     """What trust and switches are kept by. A link at this place, or in place of the folder of a
     project's extensions, is not followed: it brings in nothing that was trusted elsewhere, and what
