@@ -108,6 +108,8 @@ def fault(folder: Path, code: str) -> str:
         ("def a(:\n", "3: SyntaxError: "),
         ("import nowhere_at_all\n", "3: ModuleNotFoundError: No module named 'nowhere_at_all'"),
         ("raise SystemExit\n", "3: SystemExit"),
+        ("raise KeyboardInterrupt\n", "3: KeyboardInterrupt"),
+        ("import asyncio\nraise asyncio.CancelledError('x')\n", "4: CancelledError: x"),
         ("raise ValueError('two\\nlines')\n", "3: ValueError: two lines"),
     ],
 )

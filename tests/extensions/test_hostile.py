@@ -322,6 +322,14 @@ async def test_what_the_runtime_could_not_read_stops_no_turn(hosted: Hosted) -> 
     await hosted.house.sessions.close(session, ME)
 
 
+async def test_one_that_only_ends_is_not_said_to_have_said_why(hosted: Hosted) -> None:
+    await hosted.add("brief", "process.exit(5);", "extension.mjs")
+    session = await hosted.open()
+    await until(lambda: hosted.extension(session, "brief").reason)
+    assert hosted.extension(session, "brief").reason == "It ended with exit code 5."
+    await hosted.house.sessions.close(session, ME)
+
+
 async def test_one_that_closes_its_streams_keeps_no_call_waiting(hosted: Hosted) -> None:
     await hosted.bring("good")
     await hosted.add(

@@ -32,6 +32,12 @@ _STDIN: Final = 0
 _STDOUT: Final = 1
 _STDERR: Final = 2
 _STREAMS: Final = {_STDIN: "input", _STDOUT: "output"}
+# What the pinned bootstrap says of each extension in JavaScript, whatever becomes of it.
+_OF_THE_BOOTSTRAP: Final = (
+    "[extension-bootstrap] importing",
+    "[extension-bootstrap] starting",
+    "[extension-resolver] resolver hook loaded",
+)
 _TERM_SECONDS: Final = 2.0
 _CLOSE_SECONDS: Final = 0.3
 # Who ends closes its streams first.
@@ -105,7 +111,8 @@ class Child(asyncio.SubprocessProtocol):
     @property
     def last_words(self) -> str:
         """The last line that it wrote to its standard error."""
-        lines = self.log.strip().splitlines()
+        lines = [line for line in self.log.splitlines() if line.strip()]
+        lines = [line for line in lines if not line.startswith(_OF_THE_BOOTSTRAP)]
         return lines[-1].strip() if lines else ""
 
     @property
