@@ -88,6 +88,14 @@ def fault(folder: Path, code: str) -> str:
             "@tool('a')\ndef b(): 'y'\n",
             "3: TypeError: tool: put it above a function, as @tool or as",
         ),
+        (
+            "import functools\ntool(functools.partial(print))\n",
+            "4: TypeError: tool: what it is put above has no name of its own; give it one by name=",
+        ),
+        (
+            "@hook.pre_tool_use(['bash'])\ndef a(use): ...\n",
+            "3: TypeError: hook.pre_tool_use: names of tools are given as tools=['bash']",
+        ),
         ("@tool(name=7)\ndef a(): 'y'\n", "3: TypeError: tool 7: name= is a text, and not 7"),
         (
             "@tool(description=7)\ndef a(): 'y'\n",

@@ -157,7 +157,8 @@ def _about_tools(
 ) -> Callable[..., Any]:
     listened = listened_tools(kind, tools)
     if function is not None and not callable(function):
-        raise TypeError(f"hook.{kind}: names of tools are given as tools=[{function!r}]")
+        names = [function] if isinstance(function, str) else function
+        raise TypeError(f"hook.{kind}: names of tools are given as tools={names!r}")
     if function is not None:
         return _listen(kind, function, listened)
 

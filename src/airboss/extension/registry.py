@@ -134,6 +134,8 @@ def _named(function: object, name: str | None) -> str:
     if not callable(function):
         raise TypeError("tool: put it above a function, as @tool or as @tool(name=…)")
     _only(name, str | None, "name= is a text", name)
+    if name is None and not hasattr(function, "__name__"):
+        raise TypeError("tool: what it is put above has no name of its own; give it one by name=")
     return str(getattr(function, "__name__", "")) if name is None else name
 
 
