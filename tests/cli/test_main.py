@@ -112,6 +112,7 @@ def test_a_server_that_does_not_answer_is_named(nowhere: Portal) -> None:
     done = nowhere.run("status", AIRBOSS_URL="http://127.0.0.1:1")
     assert done.returncode == 4
     assert done.stderr.startswith("error: Could not connect to the server at http://127.0.0.1:1")
+    assert "Errno" not in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -112,7 +112,7 @@ def test_a_session_without_a_cage_says_so_also_on_a_phone(server: Portal, browse
     quiet = Quiet(page)
     person = at_page(server, page, opened(server, "ask"))
     person.button("not caged").click()
-    expect(panel(page)).to_contain_text("No walls are around this agent.")
+    expect(panel(page)).to_contain_text("This agent is not in a cage.")
     expect(panel(page)).to_contain_text(f"airboss fork {person.session} --permissions caged")
     by_day_and_by_night(page)
     quiet.check()

@@ -100,7 +100,7 @@ def test_a_person_is_asked_in_plain_words_and_allows_it_until_the_session_ends(
     card = page.locator(".ask").last
     expect(card).to_contain_text(f"Connect to {HOST}?", timeout=15_000)
     expect(card).to_contain_text("Programs in the cage can send")
-    expect(card).to_contain_text("The agent goes on meanwhile")
+    expect(card).to_contain_text("The agent continues meanwhile")
     expect(card).to_contain_text(f"https://{HOST}/")
     audit(calm(page))
     card.get_by_role("button", name="Always allow").click()

@@ -106,6 +106,7 @@ def test_equal_requests_are_always_allowed_together_by_one_rule(
     expect(ways.first).to_be_checked()  # the narrowest
     expect(card.locator(".always label").first.locator("code")).to_have_count(1)
     audit(page)
+    expect(card.get_by_role("button", name="Allow these 3 once")).to_be_enabled()
     card.focus()
     page.keyboard.press("2")
     expect(ways.nth(1)).to_be_checked()

@@ -105,7 +105,7 @@ def test_two_browsers_on_two_servers_show_who_took_a_run_over_and_end_with_the_s
     expect(row.locator(".st.stale")).to_have_text("Lost")
     expect(page.locator(".fleet tr", has_text="build-2")).to_contain_text("this page")
     news = page.locator(".panel", has_text="What happened")
-    expect(news).to_contain_text("build-1 lost with 1 run")
+    expect(news).to_contain_text("build-1 was lost with 1 run")
     assert page.get_by_role("button", name="hurry").count() == 0
     quiet.check()
     usable_by_all(browser, portal, look)
@@ -165,7 +165,7 @@ def test_a_machine_that_is_not_heard_is_shown_with_what_becomes_of_its_runs_and_
 def test_a_server_alone_says_how_to_add_a_machine(shared_portal: Portal, browser: Browser) -> None:
     def look(page: Page) -> None:
         page.goto(f"{shared_portal.url}/machines.html")
-        expect(page.get_by_role("heading", name="Only this machine works")).to_be_visible()
+        expect(page.get_by_role("heading", name="Airboss runs on one machine")).to_be_visible()
         expect(page.locator(".fleet tbody tr")).to_have_count(1)
 
     page = window(browser, shared_portal)

@@ -126,7 +126,7 @@ def test_a_provider_is_added_used_mended_and_removed(
 
     row.get_by_role("button", name="Remove lab").click()
     dialog = settings.get_by_role("dialog", name="Remove the provider lab?")
-    expect(dialog).to_contain_text("they fail at their next request")
+    expect(dialog).to_contain_text("will fail at the next request")
     dialog.get_by_role("button", name="Remove").click()
     expect(row).to_have_count(0)
     expect(seen).to_have_count(0)
@@ -136,13 +136,13 @@ def test_a_provider_is_added_used_mended_and_removed(
 
 def test_a_token_that_does_not_work_is_told_and_not_kept(portal: Portal, settings: Page) -> None:
     panel = settings.get_by_role("region", name="Copilot accounts")
-    expect(panel.get_by_role("listitem")).to_contain_text("the sign-in of the Copilot CLI")
+    expect(panel.get_by_role("listitem")).to_contain_text("signed in to the Copilot CLI")
     panel.get_by_role("button", name="Sign in with a token").click()
     form = panel.get_by_role("form", name="Sign in with a token")
     form.get_by_label("Name").fill("work")
     form.get_by_label("Token").fill("no-token-0123456789")
     form.get_by_role("button", name="Sign in and test").click()
-    expect(form).to_contain_text("The token does not work.", timeout=SLOW)
+    expect(form).to_contain_text("Could not sign in with this token.", timeout=SLOW)
     form.get_by_role("button", name="Cancel").click()
     assert [one["name"] for one in asked(portal, "GET", "/api/v1/accounts").json()["items"]] == [
         "cli"

@@ -49,7 +49,7 @@ def where_it_waited(page: Page) -> None:
     for _ in range(2):  # the task begins; it waits for a person
         slider(page).press("ArrowRight")
     if page.locator(".phone-only.ctools").is_visible():
-        page.get_by_role("tab", name="Report", exact=True).first.click()
+        page.get_by_role("tab", name="Details", exact=True).click()
     expect(page.locator(".ask.was")).to_be_visible()
 
 

@@ -63,7 +63,7 @@ def test_a_person_signs_in_at_a_server_and_its_tools_are_there(page: Page, porta
     audit(calm(page))
 
     # Not today, and then all the same: the panel has the way there.
-    card.get_by_role("button", name="Go on without it").click()
+    card.get_by_role("button", name="Continue without it").click()
     expect(page.get_by_text("Declined by")).to_be_visible()
     servers.filter(has_text="wiki").get_by_role("button", name="Sign in").click()
     page.get_by_role("link", name="Refuse").click()

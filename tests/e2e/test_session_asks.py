@@ -92,6 +92,7 @@ def test_always_allow_shows_what_each_way_writes_and_what_else_it_allows(person:
     expect(rows.nth(2)).to_contain_text("git reset --hard HEAD~3")
     expect(rows.nth(3)).to_contain_text("in this session")
     audit(calm(person.page))
+    expect(card.get_by_role("button", name="Allow once")).to_be_enabled()  # for long enough here
     card.focus()
     person.page.keyboard.press("4")
     expect(ways.nth(3)).to_be_checked()

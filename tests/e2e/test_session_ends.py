@@ -117,6 +117,24 @@ def test_an_interrupted_session_says_so_and_can_be_resumed(
     expect(late.log).to_contain_text("The report")
 
 
+def test_a_page_whose_server_is_gone_claims_and_counts_nothing_more(
+    portal: Portal, page: Page
+) -> None:
+    page.clock.install()
+    person = at_page(portal, page)
+    person.says("take your time")
+    expect(person.log).to_contain_text("One moment.")
+    expect(page.locator(".awaits")).to_contain_text("Awaits responses ...")
+    portal.kill()
+    page.clock.fast_forward(60_000)
+    expect(page.locator(".fresh")).to_contain_text("Stale since")
+    expect(page.locator(".sub .st")).to_have_text("Stale, was Working")
+    expect(page.locator(".awaits")).to_be_empty()
+    counted = page.locator(".log .num, .meta[aria-hidden]").all_text_contents()
+    page.clock.fast_forward(60_000)
+    assert page.locator(".log .num, .meta[aria-hidden]").all_text_contents() == counted
+
+
 def test_a_session_that_waited_for_a_person_says_so_and_goes_on_when_they_decide(
     tmp_path: Path, page: Page, quiet: Quiet
 ) -> None:

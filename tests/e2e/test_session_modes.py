@@ -148,4 +148,8 @@ def test_marked_lines_go_with_a_message_and_a_fork_ends_before_one(
     expect(copy).to_contain_text("Tidy the desk", timeout=20_000)
     expect(copy).not_to_contain_text("Tidy these")
     expect(copy).to_contain_text("Forked")
+    first = page.url
+    page.get_by_role("button", name="Fork", exact=True).click()
+    page.wait_for_url(lambda address: address != first and person.session not in address)
+    expect(copy).to_contain_text("Tidy the desk", timeout=20_000)
     quiet.check()

@@ -416,7 +416,7 @@ def test_the_history_is_compacted_from_the_composer_and_the_gauge_moves(person: 
     expect(region).to_contain_text("of 128k")
     until(lambda: len(person.events("turn.ended")) == 2)
     person.button("Compact").click()
-    note = person.page.get_by_text("A summary stands for")
+    note = person.page.get_by_text("A summary replaces")
     expect(note).to_be_visible(timeout=10_000)
     [ended] = person.events("compaction.ended")
     assert ended["removed"] > 0

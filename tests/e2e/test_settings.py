@@ -226,7 +226,7 @@ def test_an_address_can_name_a_part(portal: Portal, settings: Page) -> None:
     expect(settings.get_by_role("region", name="About")).to_contain_text(str(portal.data))
     expect(settings.get_by_role("region", name="Access")).to_contain_text("airboss token add")
     expect(settings.get_by_role("region", name="Extensions")).to_contain_text(
-        "Nothing of it runs before you trust its exact content."
+        "It does not run until you trust its exact content."
     )
 
 

@@ -525,7 +525,7 @@ def as_a_list(page: Page) -> None:
         chart.click()
     node(page, "translate").click()
     if chart.is_visible():
-        page.get_by_role("tab", name="Report", exact=True).first.click()
+        page.get_by_role("tab", name="Details", exact=True).click()
     expect(page.get_by_role("searchbox", name="Search 6 tasks")).to_be_visible()
 
 
@@ -547,12 +547,12 @@ def test_the_tasks_of_a_wide_part_are_a_list_that_a_key_searches(
     expect(rows).to_have_count(0)
 
 
-def test_on_a_phone_report_chart_timeline_and_events_take_turns(
+def test_on_a_phone_details_chart_timeline_and_events_take_turns(
     portal: Portal, browser: Browser, ship: str
 ) -> None:
     page = window(browser, portal, "light", 390)
     visit(page, portal, "ship", ship)
-    views = page.get_by_role("tablist", name="Report, chart, timeline or events")
+    views = page.get_by_role("tablist", name="Details, chart, timeline or events")
     expect(page.locator(".report")).to_be_visible()
     expect(page.locator(".chart")).to_be_hidden()
     views.get_by_role("tab", name="Chart").click()

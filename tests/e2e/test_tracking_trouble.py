@@ -43,8 +43,7 @@ def test_the_heading_says_that_tasks_wait_for_a_place_and_how_to_have_more(
     told = page.locator(".jobhead").get_by_role("status")
     expect(told).to_have_text(
         "2 of 3 tasks are waiting for a free place: 1 of 1 agents of jobs are at work. "
-        "To run more at once, start the server with --max-tasks N "
-        "or set max_tasks in settings.toml."
+        "To run more at once, raise max_tasks on the Settings page."
     )
     page.get_by_role("button", name="Stop Job").click()
     page.get_by_role("dialog").get_by_role("button", name="Stop Job").click()

@@ -124,3 +124,11 @@ async def test_a_command_prints_a_token_and_may_say_for_how_long(
     assert desk.learnt == ["token-x"]
     if grant.renewed is not None:
         assert await grant.renewed() == ("token-x", 28800)
+
+
+def test_a_sign_in_of_the_cli_that_nobody_made_is_not_fine() -> None:
+    accounts = Accounts((), {})
+    assert [one.state for one in accounts.states()] == ["fine"], "nobody has asked yet"
+    accounts.cli_is_signed_in = False
+    (state,) = accounts.states()
+    assert (state.state, state.why) == ("missing", "Nobody is signed in to the Copilot CLI.")

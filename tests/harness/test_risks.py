@@ -1,5 +1,6 @@
 """What could be lost by what an agent asks for, in a word and a sentence."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -89,6 +90,17 @@ def test_a_change_counts_by_where_it_is() -> None:
     assert of("/etc/hosts") == "high"
     assert of("/work/here/../other/a.py") == "high"
     assert of("/work/here/a.py", fileEdits=[{"before": {"path": "a.py"}}]) == "medium"
+
+
+def test_a_command_that_names_files_elsewhere_is_not_low() -> None:
+    def of(command: str, *paths: str) -> str:
+        return risk_of(request("shell", command=command, paths=paths), CWD).severity
+
+    assert of("touch made.txt", "made.txt") == "low"
+    assert of("touch /etc/cron.d/job", "/etc/cron.d/job") == "medium"
+    assert of("cat a ../secret", "a", "../secret") == "medium"
+    assert of("ls > /dev/null", os.devnull) == "low"
+    assert of("rm -rf /var/www", "/var/www") == "high"
 
 
 def test_what_wants_more_than_the_deed_and_what_nobody_knows_is_high() -> None:

@@ -13,7 +13,7 @@ import yaml
 from airboss.errors import Conflict, NotFound, SettingsInvalid
 from airboss.model.redaction import MASK
 from airboss.service.entry_checks import EntryChecks
-from tests.service.repo import ENTRY, Repo, named, task_of, used
+from tests.service.repo import ENTRY, Repo, named, task_of, trusted, used
 
 
 @pytest.fixture
@@ -281,6 +281,17 @@ async def test_nothing_changes_while_something_of_it_runs(repo: Repo) -> None:
         repo.busy = False
         free = await used(entries)
         assert (task_of(free), free.problem) == ("second", None)
+
+
+async def test_what_somebody_trusts_meanwhile_is_no_change_of_the_file(repo: Repo) -> None:
+    file = repo.write(named("first"))
+    async with repo.served() as entries:
+        await used(entries)
+        repo.busy = True
+        await trusted(entries, str(file))
+        assert (await used(entries)).problem is None
+        repo.write(named("second"))
+        assert "has changed" in ((await used(entries)).problem or "")
 
 
 async def test_many_who_ask_at_once_get_the_same(repo: Repo) -> None:

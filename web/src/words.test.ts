@@ -1,10 +1,12 @@
 import { expect, test } from "vitest";
 import {
   ago,
+  byTask,
   clock,
   cost,
   duration,
   fully,
+  instant,
   leftOut,
   span,
   stateOf,
@@ -138,4 +140,14 @@ test("a text of many lines keeps its lines and shows what hides in them", () => 
 
 test("a run that waits for a person says so to the person", () => {
   expect(stateOf("waiting-for-person", false)).toEqual({ look: "you", word: "Waiting for you" });
+});
+
+test("a moment is told in milliseconds or seconds, never as nothing", () => {
+  expect([instant(0), instant(412), instant(1_240)]).toEqual(["0 ms", "412 ms", "1.2 s"]);
+});
+
+test("a task is no name for people: its id stays away", () => {
+  const task = `task tsk_${"0".repeat(26)}`;
+  expect(byTask(`Closed by ${task}.`)).toBe("Closed by its task.");
+  expect(byTask("task tsk_short")).toBe("task tsk_short");
 });

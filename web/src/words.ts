@@ -35,6 +35,10 @@ export function duration(ms: number): string {
   return `${Math.floor(minutes / 60)}:${two(minutes % 60)}:${two(seconds % 60)}`;
 }
 
+/** How long something took that takes no minutes: 412 ms, 1.2 s. */
+export const instant = (ms: number): string =>
+  ms < 1_000 ? `${Math.max(0, Math.round(ms))} ms` : `${(ms / 1_000).toFixed(1)} s`;
+
 /** How long ago, or how long by now, in the largest unit that says enough: 40 s, 3 min, 2 h, 5 days. */
 export function span(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
@@ -100,6 +104,10 @@ export const visibleWhole = (text: string): string => text.replace(WHOLE, marked
 /** For what is written to be read: emoji stay whole, spaces of all widths stay, `\r\n` is one. */
 export const visibleProse = (text: string): string =>
   text.replace(/\r\n/g, "\n").replace(IN_PROSE, marked);
+
+/** A person, a token, or the task that a session belongs to: its id tells people nothing. */
+export const byTask = (text: string): string =>
+  text.replace(/\btask tsk_[0-9a-z]{26}\b/g, "its task");
 
 const code = (character: string) =>
   `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import socket
 import ssl
 from collections.abc import Generator, Iterator, Mapping
@@ -193,7 +194,8 @@ class Client:
             raise Unreachable(text) from None
         except httpx2.TransportError as error:
             # The transport's own words may quote what the other side sent.
-            why = visible_line(str(error)) or type(error).__name__
+            why = visible_line(re.sub(r"^\[Errno -?\d+\] ", "", str(error)))
+            why = why or type(error).__name__
             text = f"Could not connect to the server at {self.address.url}: {why}"
             if "CERTIFICATE_VERIFY_FAILED" in why:
                 text += ". To trust a self-signed certificate, set SSL_CERT_FILE to its file."

@@ -172,7 +172,8 @@ def serve(
     shared_root: SharedRootOption = None,
     label: LabelOption = None,
     no_work: Annotated[
-        bool, typer.Option("--no-work", help="Leave all work to other machines of the database.")
+        bool,
+        typer.Option("--no-work", help="Run no agents here; other machines of the database do."),
     ] = False,
     max_tasks: Annotated[
         int | None,

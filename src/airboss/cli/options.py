@@ -45,23 +45,25 @@ SharedRootOption = Annotated[
 ]
 LabelOption = Annotated[
     list[str] | None,
-    typer.Option("--label", metavar="WORD", help="What this machine has, for runs that want it."),
+    typer.Option(
+        "--label", metavar="WORD", help="Label for this machine, such as gpu; repeatable."
+    ),
 ]
 CageUseOption = Annotated[
     CageUses | None, typer.Option("--cage", help="Whether agents may or must be caged. [offer]")
 ]
 CageProfileOption = Annotated[
     str | None,
-    typer.Option("--cage", metavar="PROFILE", help="The cage that its agents work in: default, …"),
+    typer.Option("--cage", metavar="PROFILE", help="Cage profile to work in, such as default."),
 ]
 AccountOption = Annotated[
     str | None,
     typer.Option(
-        "--account", metavar="NAME", help="Whose Copilot it uses (airboss accounts), or cli."
+        "--account", metavar="NAME", help="Copilot account to use (airboss accounts), or cli."
     ),
 ]
 IdentityOption = Annotated[
-    str | None, typer.Option("--identity", metavar="NAME", help="Whose home its runtime has.")
+    str | None, typer.Option("--identity", metavar="NAME", help="Identity whose runtime to use.")
 ]
 Data = Annotated[
     Path | None,

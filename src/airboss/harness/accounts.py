@@ -184,6 +184,9 @@ class Accounts:
         if self.is_missing(login):
             why = f"There is no token in {login.words}."
             return AccountState(login.name, login.words, "missing", sessions, None, why)
+        if login.source == "cli" and self.cli_is_signed_in is False:
+            why = "Nobody is signed in to the Copilot CLI."
+            return AccountState(login.name, login.words, "missing", sessions, None, why)
         if rest is not None:
             state: AccountStateName = "resting"
             return AccountState(login.name, login.words, state, sessions, rest.until, rest.why)

@@ -36,7 +36,7 @@ _NOT_LISTED: Final = "It is not among the hosts of this cage."
 _OVER: Final = "The session has ended."
 _TOO_MANY: Final = "Too many hosts wait for a person's decision already."
 _WHY: Final = (
-    "The profile of this cage does not name the host. The agent goes on meanwhile, and its "
+    "The profile of this cage does not name the host. The agent continues meanwhile, and its "
     "programs are told to try again later."
 )
 

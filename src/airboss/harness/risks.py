@@ -33,6 +33,7 @@ _UNKNOWN: Final = Risk(
     "medium", "Airboss does not know this program. It can do whatever you can do."
 )
 _READS: Final = Risk("low", "Only reads or prints something.")
+_ELSEWHERE: Final = Risk("medium", "Names files outside the session's folder.")
 _HIDDEN: Final = Risk("medium", "Part of it is known only when it runs.")
 _OUT: Final = Risk("high", "Wants to work outside its limits.")
 _REMOTE: Final = Risk("high", "Changes systems beyond this machine, which can affect others.")
@@ -158,7 +159,10 @@ def risk_of(request: PermissionRequest, cwd: Path) -> Risk:
         return _OUT
     match request.kind:
         case "shell":
-            return _of_command(request.command or "", request.raw)
+            risk = _of_command(request.command or "")
+            paths = [path for path in request.paths if path != os.devnull]
+            is_elsewhere = bool(paths) and not _is_inside(paths, cwd)
+            return _ELSEWHERE if is_elsewhere and _ELSEWHERE.over(risk) else risk
         case "write":
             return _of_change(request, cwd)
         case "read":
@@ -179,7 +183,7 @@ def risk_of(request: PermissionRequest, cwd: Path) -> Risk:
             return Risk("high", "Airboss does not know this kind of request.")
 
 
-def _of_command(command: str, raw: Any) -> Risk:
+def _of_command(command: str) -> Risk:
     if not command or len(command) > LONGEST_COMMAND:
         return _HIDDEN
     looked_at = command[:_LONGEST_LOOKED_AT]

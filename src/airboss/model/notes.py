@@ -27,7 +27,8 @@ from airboss.model.sub_agent_events import SkillInvoked
 
 Note = tuple[Tone, str, str]
 
-FORGOTTEN: Final = "It knows nothing of what was said before."
+_UNTOLD: Final = "no reason was given"
+FORGOTTEN: Final = "It does not remember what was said before."
 
 
 def note_of(event: Event) -> Note | None:  # noqa: C901 - one arm a kind
@@ -109,7 +110,7 @@ def _server(event: McpChanged) -> Note | None:
         case "failed":
             return "warning", f"The MCP server {event.server} failed", event.error or ""
         case "starting" if event.error:
-            return "warning", f"The MCP server {event.server} is late", event.error
+            return "warning", f"The MCP server {event.server} is slow to start", event.error
         case "needs-sign-in":
             return "info", f"The MCP server {event.server} needs a sign-in", event.error or ""
         case _:
@@ -125,11 +126,11 @@ def _ran(event: HookRan) -> Note | None:
         case "nothing":
             return None
         case "changed":
-            return "info", who, f"It changed what it was asked about, in {event.milliseconds} ms."
+            return "info", who, f"It made a change, in {event.milliseconds} ms."
         case "blocked":
-            return "warning", who, f"It said no: {event.reason or 'without a reason'}"
+            return "warning", who, f"It blocked the request: {event.reason or _UNTOLD}"
         case "asked":
-            return "info", who, f"It wants a person asked: {event.reason or 'without a reason'}"
+            return "info", who, f"It asked for a decision by a person: {event.reason or _UNTOLD}"
 
 
 def _extension(event: ExtensionSaid | ExtensionRefused | ExtensionEnded) -> Note | None:
@@ -141,7 +142,16 @@ def _extension(event: ExtensionSaid | ExtensionRefused | ExtensionEnded) -> Note
         case ExtensionRefused():
             return "warning", f"{title} does not run", event.reason
         case ExtensionEnded():
-            return ("warning", f"{title} failed", event.reason) if event.crashed else None
+            return _crashed(title, event) if event.crashed else None
+
+
+def _crashed(title: str, event: ExtensionEnded) -> Note:
+    """The fifth crash is the last, and only a reload starts it then."""
+    if event.restart_in is None:
+        after = "It does not restart by itself. Fix it, then reload the extensions."
+        return "warning", f"{title} failed", f"{event.reason}\n{after}"
+    after = f"It restarts after {event.restart_in:g} s."
+    return "warning", f"{title} crashed", f"{event.reason}\n{after}"
 
 
 def _compacted(event: CompactionEnded) -> Note | None:
@@ -152,4 +162,4 @@ def _compacted(event: CompactionEnded) -> Note | None:
     messages = "1 message" if event.removed == 1 else f"{event.removed} messages"
     before = "?" if event.before is None else event.before
     sizes = "" if event.after is None else f": {before} tokens before, {event.after} now"
-    return "info", "The history was compacted", f"A summary stands for {messages}{sizes}."
+    return "info", "The history was compacted", f"A summary replaces {messages}{sizes}."

@@ -28,7 +28,7 @@ def in_words(error: RuntimeRefused) -> RuntimeUnavailable | NotSignedIn:
     refused = any(word in said for word in ("401", "403", "Unauthorized", "Forbidden"))
     if refused or "authenticated" in said or "No GitHub" in said:
         return NotSignedIn(
-            "Copilot's service did not accept the sign-in. Put in a valid token in Settings, under "
+            "Copilot's service did not accept the sign-in. Enter a valid token in Settings, under "
             "Accounts and providers, or sign in with the Copilot CLI."
         )
     if "network fetch failed" in said:

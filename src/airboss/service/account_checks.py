@@ -41,7 +41,8 @@ def _words(one: AccountState) -> str:
 def homes_check(folder: DataFolder) -> Check:
     homes = [home for home in folder.all_homes() if home.is_dir()]
     open_ones = [str(home) for home in homes if os.name != "nt" and _is_open(home.stat().st_mode)]
-    summary = f"{len(homes)} for the agent runtime's files"
+    folders = "1 folder" if len(homes) == 1 else f"{len(homes)} folders"
+    summary = f"{folders} for the agent runtime's files"
     if open_ones:
         detail = f"Others can read {', '.join(open_ones)}."
         remedy = f"Run `chmod 700 {' '.join(open_ones)}`."

@@ -84,7 +84,6 @@ class Entries:
     ask_for_models: Callable[[], Awaitable[object]] = _nobody_to_ask
     # Whether the built-in entry's tasks that write get a cage. Asked in a thread: it may try one.
     is_caged: Callable[[], bool] = _never
-    # Told what a call has installed.
     on_install: Callable[[Installed], Awaitable[None]] | None = None
     look_seconds: float = _LOOK_SECONDS
     patience_seconds: float = _PATIENCE_SECONDS
@@ -95,7 +94,8 @@ class Entries:
     _note: str | None = None
     # Installed by a call: files are not followed any more.
     _pinned: bool = False
-    _seen: FilePrints | None = None
+    _seen: FilePrints | None = None  # none: to be read anew
+    _prints: FilePrints | None = None
     _looked_at: float = float("-inf")
     _looking: "asyncio.Task[None] | None" = None
     _background: Background = field(default_factory=lambda: Background("entry"))
@@ -256,7 +256,7 @@ class Entries:
             self._tell(None)
             return
         if self._installed and self.is_busy():
-            self._tell(_LATER)
+            self._tell(_LATER if self._note or seen != self._prints else None)
             return
         chosen = await self._choose(files, is_start=is_start)
         await self._keep_if_possible(chosen)
@@ -265,7 +265,7 @@ class Entries:
         if self._installed and self.is_busy():  # it was started meanwhile
             self._tell(_LATER)
             return
-        self._seen = seen
+        self._seen = self._prints = seen
         self._put(chosen)
 
     async def _choose(self, files: list[Path], *, is_start: bool) -> Installed:

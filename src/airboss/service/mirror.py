@@ -29,7 +29,7 @@ from airboss.model.ids import is_session_id
 from airboss.model.lineage_events import SessionRestarted
 from airboss.model.views import SessionView
 from airboss.service.pages import page_of_views
-from airboss.store.views import ViewIndex
+from airboss.store.views import ViewIndex, Wanted
 
 _KINDS: Final = (
     *("prompt.accepted", "prompt.changed", "prompt.steered", "turn.started", "message.ended"),
@@ -150,13 +150,12 @@ class Mirror:
 
     async def _check(self) -> None:
         """What was said since all was complete: a server that was killed, or could not write."""
-        since = await asyncio.to_thread(self._complete_until)
+        wanted = Wanted(told_since=await asyncio.to_thread(self._complete_until))
         before: str | None = None
         while True:
-            page = await page_of_views(self._index, SessionView, (), before, _VIEWS)
+            page = await page_of_views(self._index, SessionView, (), before, _VIEWS, wanted)
             for view in page.items:
-                is_here = self._machine is None or view.machine == self._machine
-                if is_here and view.updated_at >= since:
+                if self._machine is None or view.machine == self._machine:
                     await self.write(view.id)
             if page.next_cursor is None:
                 break

@@ -222,7 +222,7 @@ def _title(asked: Asked) -> str:
         case SignInAsked():
             return f"Sign in at the MCP server {asked.server} ({asked.address})"
         case SwitchAsked():
-            return f"{asked.model} is at its limit. Go on with another model?"
+            return f"{asked.model} is at its limit. Continue with another model?"
 
 
 def _bounded(whole: dict[str, Any], least: dict[str, Any], redactor: Redactor) -> bytes:

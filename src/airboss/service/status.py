@@ -309,7 +309,7 @@ class ServerStatus:
             return Check(id="providers", state="fail", summary=f"No key in {names}.", remedy=remedy)
         if unkept:
             summary = f"The key cannot be read: {', '.join(unkept)}."
-            remedy = "Put it in again in Settings, or with `airboss secret set NAME`."
+            remedy = "Enter it again in Settings, or with `airboss secret set NAME`."
             return Check(id="providers", state="fail", summary=summary, remedy=remedy)
         plain = [provider.name for provider in known if provider.base_url.startswith("http:")]
         detail = f"Reached over http: {', '.join(plain)}." if plain else ""

@@ -36,6 +36,8 @@ class Wanted:
     pinned: bool = False
     since: int | None = None
     until: int | None = None
+    # About which something was said then or later.
+    told_since: int | None = None
     # Of runs those with this tag.
     tag: str | None = None
     # Somewhere in what a person knows it by, in whatever case.
@@ -100,6 +102,8 @@ def _which(dialect: Dialect, wanted: Wanted) -> Iterator[ColumnElement[bool]]:
         yield views.c.created_at >= wanted.since
     if wanted.until is not None:
         yield views.c.created_at < wanted.until
+    if wanted.told_since is not None:
+        yield views.c.updated_at >= wanted.told_since
     if wanted.tag is not None:
         yield dialect.holds(views.c.tags, f"\n{wanted.tag}\n")
     if wanted.text is not None:

@@ -1,4 +1,4 @@
-"""`airboss database check`: a line for each thing, and 1 where something has to be mended."""
+"""`airboss database check`: a line for each thing, and 1 where something has to be fixed."""
 
 import json
 import os

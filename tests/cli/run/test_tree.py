@@ -81,7 +81,7 @@ def test_a_tree_says_what_is_done_what_runs_and_what_comes() -> None:
     teller.say("run.work.waiting", path="0.1.1.0", reason="a free place")
     assert teller.draw() == [
         "deliver · running · 0:04 · 1 done · 1 of 2 tasks are waiting for a free place "
-        "(run more at once: airboss serve --max-tasks N)",
+        "(run more at once: airboss settings set max_tasks N)",
         "├ ✓ plan (planning)  0:01",
         "├ in parallel",
         "│ ├ ⠙ left  0:02",
@@ -103,7 +103,7 @@ def test_a_tree_says_what_is_done_what_runs_and_what_comes() -> None:
     teller.say("run.work.waiting", path="0.1.0", reason="a free place")
     assert teller.draw()[0] == (
         "deliver · waiting · 0:05 · 1 done · 2 of 2 tasks are waiting for a free place "
-        "(run more at once: airboss serve --max-tasks N)"
+        "(run more at once: airboss settings set max_tasks N)"
     )
     teller.say("run.work.going", path="0.1.0")
     assert teller.draw()[0].startswith("deliver · running")

@@ -21,7 +21,7 @@ def holders(folder: Path) -> set[str]:
 
 
 def test_a_secret_needs_no_server(nowhere: Portal) -> None:
-    assert nowhere.run("secret", "list").stderr.startswith("No secrets are kept.")
+    assert nowhere.run("secret", "list").stderr.startswith("No secrets are stored.")
     done = nowhere.run("secret", "set", "lab", said=f"{KEY}\n")
     assert (done.returncode, done.stdout) == (0, "")
     assert done.stderr == "Kept lab in a private file of the data folder.\n"

@@ -15,14 +15,17 @@ const MOST = 600;
 export function ComparedFiles({ told }: { told: Comparison }) {
   const layout = useSignal<Layout>("split");
   const differ = told.files.length;
+  const isAny = differ + told.files_alike > 0;
   return (
     <section class="panel" aria-label="Differences in the results">
       <header>
         <h2>Differences in the results</h2>
-        <span class="small faint">
-          {differ === 1 ? "1 file differs" : `${differ} files differ`},{" "}
-          {told.files_alike === 1 ? "1 is the same" : `${told.files_alike} are the same`}
-        </span>
+        {isAny && (
+          <span class="small faint">
+            {differ === 1 ? "1 file differs" : `${differ} files differ`},{" "}
+            {told.files_alike === 1 ? "1 is the same" : `${told.files_alike} are the same`}
+          </span>
+        )}
         <span class="grow" />
         <fieldset class="seg desk">
           <legend class="vh">Layout</legend>
@@ -41,7 +44,11 @@ export function ComparedFiles({ told }: { told: Comparison }) {
         </fieldset>
       </header>
       {differ === 0 ? (
-        <p class="pad muted">Both runs left all changed files in the same state.</p>
+        <p class="pad muted">
+          {isAny
+            ? "Both runs left all changed files in the same state."
+            : "Neither run changed a file."}
+        </p>
       ) : (
         <div class="filelist">
           {told.files.map((file, place) => (

@@ -158,7 +158,13 @@ function Figures({ told: { a, b, files_alike } }: { told: Comparison }) {
         name="Changed"
         a={changed(a)}
         b={changed(b)}
-        words={files_alike === 1 ? "1 file is the same" : `${files_alike} files are the same`}
+        words={
+          files_alike === 0
+            ? ""
+            : files_alike === 1
+              ? "1 file is the same"
+              : `${files_alike} files are the same`
+        }
       />
     </dl>
   );

@@ -25,7 +25,7 @@ const FILLED_IN: readonly (readonly [string, string])[] = [
 
 const POLICIES: Readonly<Record<string, string>> = {
   ask: "A person is asked before the agent does anything that needs permission.",
-  caged: "Everything is allowed inside a cage, and nothing outside of it.",
+  caged: "Everything is allowed inside a cage, and nothing outside it.",
   "read-only": "The agent reads, and changes nothing.",
   "deny-all": "Everything that needs permission is denied.",
   "approve-all": "Everything is allowed without asking. The folder has to be trusted for it.",

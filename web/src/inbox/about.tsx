@@ -48,7 +48,7 @@ export function About({ item }: { item: InboxItem }) {
         {item.run != null && (
           <>
             <dt>Run</dt>
-            <dd>{goesOnMeanwhile(item.asked) ? "goes on meanwhile" : "parked, takes no slot"}</dd>
+            <dd>{goesOnMeanwhile(item.asked) ? "continues meanwhile" : "paused, uses no slot"}</dd>
           </>
         )}
       </dl>

@@ -40,7 +40,8 @@ export function FinishSignIn() {
     case "done":
       return (
         <p class="panel gap" role="status">
-          <Icon name="tick" /> Signed in at {visible(stand.server)}. What waited for it goes on.{" "}
+          <Icon name="tick" /> Signed in at {visible(stand.server)}. What was waiting for it
+          continues.{" "}
           <a href={`/index.html?${new URLSearchParams({ session: stand.session })}`}>
             Open the session
           </a>

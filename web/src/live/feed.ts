@@ -6,7 +6,7 @@ import { askWhetherIn } from "../signin";
 import type { Recorded } from "../state/types";
 import { reloadIfOld } from "./build";
 import { type Ended, type Heard, listen } from "./connection";
-import { BEHIND_MS, freshness, type Line } from "./freshness";
+import { BEHIND_MS, freshness, knownUntil, type Line } from "./freshness";
 import { readBehind } from "./pages";
 
 export type Follower = {
@@ -49,6 +49,8 @@ const line = signal<Line>({
 });
 export const now = signal(Date.now());
 export const fresh = computed(() => freshness(line.value, now.value));
+/** The time for whatever counts up while it goes on. */
+export const known = computed(() => knownUntil(line.value, now.value));
 
 let stopped = new AbortController();
 let failures = 0;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { freshness, type Line } from "./freshness";
+import { freshness, knownUntil, type Line } from "./freshness";
 
 const line: Line = { open: true, caughtUp: true, heardAt: 1_000, brokenAt: null, againAt: null };
 
@@ -29,4 +29,11 @@ test("a server that never answered is not reachable, which is not the same as st
   const never = { ...line, open: false, heardAt: null };
   expect(freshness(never, 5_000)).toEqual({ kind: "connecting" });
   expect(freshness({ ...never, brokenAt: 1 }, 5_000)).toEqual({ kind: "unreachable", again: null });
+});
+
+test("what counts up stands still where the page is stale, and never goes back", () => {
+  const broken = { ...line, open: false, brokenAt: 1_000 };
+  const counted = [20_000, 31_000, 31_001, 90_000].map((now) => knownUntil(broken, now));
+  expect(counted).toEqual([20_000, 31_000, 31_000, 31_000]);
+  expect(knownUntil({ ...line, heardAt: null }, 5)).toBe(5);
 });

@@ -30,6 +30,11 @@ export const SILENCE_MS = 12_500;
 export const BEHIND_MS = 3_000;
 const STALE_AFTER_MS = 30_000;
 
+/** Up to when what goes on has surely gone on, as far as the page can know: what counts does not
+ *  count further once the page is stale, and never goes back. */
+export const knownUntil = ({ heardAt }: Line, now: number): number =>
+  heardAt === null ? now : Math.min(now, heardAt + STALE_AFTER_MS);
+
 export function freshness(line: Line, now: number): Freshness {
   const again = line.againAt === null ? null : Math.max(0, Math.ceil((line.againAt - now) / 1000));
   if (line.heardAt === null) {

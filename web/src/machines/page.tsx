@@ -170,7 +170,10 @@ function Waiting({ runs }: { runs: readonly WaitingRun[] }) {
 
 /** A task that was started by itself is found in History. */
 function RunLink({ run }: { run: WaitingRun }) {
-  const href = run.kind === "run" ? runAddress(run.job, run.id) : `/history.html?text=${run.title}`;
+  const href =
+    run.kind === "run"
+      ? runAddress(run.job, run.id)
+      : `/history.html?${new URLSearchParams({ text: run.title })}`;
   return (
     <a class="quiet b" href={href}>
       {visible(run.title)}
@@ -182,16 +185,16 @@ function Alone({ isShared }: { isShared: boolean }) {
   return (
     <section class="panel empty mt">
       <Icon name="machine" size="big" />
-      <h2>Only this machine works</h2>
+      <h2>Airboss runs on one machine</h2>
       {isShared ? (
         <p>
-          Start a worker on another machine with the same database. It goes on with your runs when
-          this one is lost.
+          Start a worker on another machine with the same database. It continues your runs if this
+          machine is lost.
         </p>
       ) : (
         <p>
-          Airboss keeps everything in a folder here. With a PostgreSQL that several machines share,
-          each of them works and shows everything, and runs go on when one is lost.
+          Airboss keeps everything in a folder on this machine. With a PostgreSQL database, several
+          machines can share the work: runs continue when one of them is lost.
         </p>
       )}
       <p>

@@ -49,7 +49,7 @@ it("sums up who works and what is free", () => {
   );
   expect(summary(list)).toBe("2 workers, 2 portals · 4 of 12 slots in use · 3 runs");
   expect(summary({ ...list, max_tasks_all: 6, tasks_waiting: 2 })).toBe(
-    "2 workers, 2 portals · 4 of 12 slots in use · at most 6 at once on all · 2 tasks waiting · 3 runs",
+    "2 workers, 2 portals · 4 of 12 slots in use · at most 6 tasks at once on all machines · 2 tasks waiting · 3 runs",
   );
   expect(summary({ ...list, is_shared: false, items: [worker("here")] })).toBe(
     "0 of 4 slots in use · 0 runs",
@@ -81,7 +81,7 @@ it("says what a machine is for", () => {
 });
 
 it("says what starts again only of one that is not heard", () => {
-  expect(progress(run("r"), false)).toBe("1 task done. Works on a.");
+  expect(progress(run("r"), false)).toBe("1 task done. Working on a.");
   expect(progress(run("r"), true)).toBe("1 task done. The task a starts again.");
   expect(progress(run("r", { working: ["a", "b"], done: 2 }), true)).toBe(
     "2 tasks done. The tasks a, b start again.",
@@ -95,9 +95,9 @@ it("says what starts again only of one that is not heard", () => {
 });
 
 it("says whom a run waits for that nobody works on", () => {
-  expect(whyWaiting({ ...run("r"), held_by: null })).toBe("Waits for a machine with room.");
+  expect(whyWaiting({ ...run("r"), held_by: null })).toBe("Waits for a machine with a free slot.");
   expect(whyWaiting({ ...run("r", { can_move: false }), held_by: "build-9" })).toBe(
-    "Its folder /w is only on build-9. It goes on when build-9 is back.",
+    "Its folder /w is only on build-9. It continues when build-9 is back.",
   );
 });
 
@@ -109,8 +109,8 @@ it("tells what happened, the newest first", () => {
     worker("old", { began_at: NOW - 90_000_000 }),
   );
   expect(happened(list, NOW).map(({ who, what }) => `${who} ${what}`)).toEqual([
-    "build-1 began",
-    "build-1 lost with 2 runs",
-    "build-7 last heard",
+    "build-1 started",
+    "build-1 was lost with 2 runs",
+    "build-7 was last heard",
   ]);
 });

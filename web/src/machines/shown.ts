@@ -47,7 +47,7 @@ export function summary(list: WorkerList): string {
 function together({ max_tasks_all: most, tasks_waiting: waiting }: WorkerList): string[] {
   if (!most) return [];
   return [
-    `at most ${most} at once on all`,
+    `at most ${most} tasks at once on all machines`,
     ...(waiting ? [`${counted(waiting, "task")} waiting`] : []),
   ];
 }
@@ -97,7 +97,7 @@ export function progress(run: WorkerRun, silent: boolean): string {
   }
   const [first] = run.working;
   const names = run.working.map(visible).join(", ");
-  if (!silent) return `${done} Works on ${names}.`;
+  if (!silent) return `${done} Working on ${names}.`;
   return run.working.length === 1
     ? `${done} The task ${visible(first ?? "")} starts again.`
     : `${done} The tasks ${names} start again.`;
@@ -107,10 +107,10 @@ export function progress(run: WorkerRun, silent: boolean): string {
 export function whyWaiting(run: WaitingRun): string {
   const waits = run.waits_for == null ? "" : ` Waits for ${visible(run.waits_for)}.`;
   if (run.can_move || run.held_by == null) {
-    return `${waits.trim() === "" ? "Waits for a machine with room." : waits.trim()}`;
+    return `${waits.trim() === "" ? "Waits for a machine with a free slot." : waits.trim()}`;
   }
   const who = visible(run.held_by);
-  return `Its folder ${visible(run.cwd)} is only on ${who}. It goes on when ${who} is back.`;
+  return `Its folder ${visible(run.cwd)} is only on ${who}. It continues when ${who} is back.`;
 }
 
 export type Happened = { at: number; who: string; what: string };
@@ -120,13 +120,17 @@ export function happened(list: WorkerList, now: number): Happened[] {
   const all: Happened[] = [];
   for (const one of list.items) {
     const who = visible(one.name);
-    if (one.began_at != null) all.push({ at: one.began_at, who, what: "began" });
+    if (one.began_at != null) all.push({ at: one.began_at, who, what: "started" });
     if (isSilent(one)) {
-      all.push({ at: now - (one.beat_age_ms ?? 0), who, what: "last heard" });
+      all.push({ at: now - (one.beat_age_ms ?? 0), who, what: "was last heard" });
     }
     if (one.ended_at == null) continue;
     const had = one.runs_left === 0 ? "" : ` with ${counted(one.runs_left, "run")}`;
-    all.push({ at: one.ended_at, who, what: `${one.state === "lost" ? "lost" : "left"}${had}` });
+    all.push({
+      at: one.ended_at,
+      who,
+      what: `${one.state === "lost" ? "was lost" : "left"}${had}`,
+    });
   }
   const recent = all.filter(({ at }) => now - at < DAY_MS);
   return recent.sort((a, b) => b.at - a.at).slice(0, 12);

@@ -25,7 +25,7 @@ export function titleOf(asked: Asked): string {
     case "sign-in.asked":
       return `Sign in at the MCP server ${visible(asked.server)}?`;
     case "switch.asked":
-      return `Go on with another model? ${visible(asked.model)} is at its limit.`;
+      return `Continue with another model? ${visible(asked.model)} is at its limit.`;
   }
 }
 

@@ -136,7 +136,7 @@ describe("why a cage ended", () => {
   it("is its limit, or a file that was replaced", () => {
     expect(endedBy("memory")).toBe("The cage ended: its limit of memory was reached.");
     expect(endedBy("replaced")).toBe(
-      "The cage ended: what is closed in its folder was replaced outside.",
+      "The cage ended: a protected file in its folder was replaced from outside.",
     );
   });
 });

@@ -32,7 +32,7 @@ const RUN_BADGES: Record<NonNullable<RunView["caged"]>, RunBadge> = {
   strong: {
     look: "caged",
     word: CAGE_WORDS.caged,
-    about: "Every agent of this run works in a cage: nothing outside of it can be reached.",
+    about: "Every agent of this run works in a cage: nothing outside it can be reached.",
   },
   narrow: {
     look: "narrow",
@@ -42,13 +42,12 @@ const RUN_BADGES: Record<NonNullable<RunView["caged"]>, RunBadge> = {
   partly: {
     look: "narrow",
     word: "partly caged",
-    about: "Some tasks of this run work in a cage, and others do not. Each session tells.",
+    about: "Some tasks of this run work in a cage, and others do not. Each session says which.",
   },
   no: {
     look: "free",
     word: CAGE_WORDS.free,
-    about:
-      "No walls are around the agents of this run. Its permissions alone say what they may do.",
+    about: "The agents of this run are not in a cage. Only its permissions limit what they may do.",
   },
 };
 
@@ -68,7 +67,7 @@ export function cageState({ cage_profile, cage }: Caged): string {
 
 export function cageAbout({ cage_profile, cage }: Caged): string {
   if (cage_profile == null) {
-    return "No walls are around this agent. Its permissions alone say what it may do.";
+    return "This agent is not in a cage. Only its permissions limit what it may do.";
   }
   const held = "Inside, the agent may do what its permissions allow. Outside, nothing:";
   const by = `${held} the kernel enforces it.`;
@@ -77,7 +76,7 @@ export function cageAbout({ cage_profile, cage }: Caged): string {
       ? " A narrow cage has fewer walls: it shares the machine’s processes, and has no network."
       : "";
   const watched = cage?.walls.includes(WATCHED)
-    ? " Its limits are only watched by Airboss, since the kernel gives no control group."
+    ? " Its limits are only watched by Airboss, because no control group is available."
     : "";
   return by + narrow + watched;
 }
@@ -85,7 +84,7 @@ export function cageAbout({ cage_profile, cage }: Caged): string {
 const WALLS: Record<string, string> = {
   namespaces: "Processes, network, users and mounts of its own",
   seccomp: "Mounts, keyrings, BPF and other system calls are refused",
-  "read-only system": "The system can be read, and not changed",
+  "read-only system": "The system can be read but not changed",
   "unreadable runtime": "Programs cannot read or dump the agent runtime",
   landlock: "Only the folders below can be opened",
   "no network": "No host can be reached",
@@ -187,7 +186,7 @@ const hostName = ({ host, port }: HostTraffic): string =>
 /** Its limit, or a file in its folder that somebody outside put in the place of a closed one. */
 export const endedBy = (limit: string): string =>
   limit === "replaced"
-    ? "The cage ended: what is closed in its folder was replaced outside."
+    ? "The cage ended: a protected file in its folder was replaced from outside."
     : `The cage ended: its limit of ${visible(limit)} was reached.`;
 
 export const limitsOf = ({ memory_mb, processes, file_mb }: CageLimits): [string, string][] => [

@@ -15,24 +15,26 @@ const used = ({ source }: EntryState) =>
 export function EntryNote({ entry, open = false }: Props) {
   if (entry?.problem == null) return null;
   const file = fileName(entry.mistaken_path ?? null);
+  if (file === null)
+    return (
+      <div class="gap">
+        <Note kind="stale" title="The entry in use may not be the newest.">
+          {visible(entry.problem)}
+        </Note>
+      </div>
+    );
   return (
     <div class="gap">
       <Note
         kind="err"
-        title={
-          file === null
-            ? "There is a problem with the entry."
-            : `${visible(file)} has ${inAll(entry.mistakes)}, so ${used(entry)} in use.`
-        }
+        title={`${visible(file)} has ${inAll(entry.mistakes)}, so ${used(entry)} in use.`}
       >
         {visible(entry.problem)}
-        {file !== null && (
-          <p>
-            <a href={editAddress(entry.mistaken_path ?? null)}>Open in the editor</a>
-          </p>
-        )}
+        <p>
+          <a href={editAddress(entry.mistaken_path ?? null)}>Open in the editor</a>
+        </p>
       </Note>
-      {file !== null && <Mistakes open={open} />}
+      <Mistakes open={open} />
     </div>
   );
 }

@@ -16,12 +16,12 @@ export function Switch(part: Part<SwitchAsked>) {
   const { model, retry_seconds } = part.asked;
   const means = (
     <>
-      The service does not take more requests for {visible(model)} now
-      {retry_seconds != null && ` (again in ${retry_seconds} s)`}. With another model, which the
-      service chooses, the agent goes on at once.
+      The service accepts no more requests for {visible(model)} now
+      {retry_seconds != null && ` (try again in ${retry_seconds} s)`}. With another model, which the
+      service chooses, the agent continues immediately.
     </>
   );
-  return <GoingOn {...part} means={means} yes="Go on with another model" />;
+  return <GoingOn {...part} means={means} yes="Continue with another model" />;
 }
 
 type Props = Part<LimitReached | SwitchAsked> & { means: ComponentChildren; yes: string };

@@ -64,7 +64,7 @@ const move = (more: Partial<RunMove> = {}): RunMove => ({
 it("says who took a run over, and what starts again", () => {
   expect(takenOver(move())).toBe("Taken over by build-2 at 14:21:42.");
   expect(takenOver(move({ before: "build-2" }))).toBe(
-    "build-2 is back and goes on since 14:21:42.",
+    "build-2 is back and has continued since 14:21:42.",
   );
   expect(startsAgain(move(), false)).toBe(
     "The task build-web starts again in a new session; 14 finished tasks stay finished.",

@@ -49,7 +49,7 @@ export function fateOfRun(list: WorkerList, one: WorkerFacts, run: string, passe
 /** Who took a run over, in the words of the strip's beginning. */
 export const takenOver = ({ before, to, at }: RunMove): string =>
   before === to
-    ? `${visible(to)} is back and goes on since ${fully(at).slice(-8)}.`
+    ? `${visible(to)} is back and has continued since ${fully(at).slice(-8)}.`
     : `Taken over by ${visible(to)} at ${fully(at).slice(-8)}.`;
 
 /** What begins again with that, and what does not. */

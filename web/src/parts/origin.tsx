@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { get } from "../api/client";
 import type { InboxItem, RunDetail, SessionView } from "../api/types.gen";
 import { runAddress } from "../start/rows";
-import { visible } from "../words";
+import { byTask, visible } from "../words";
 
 export type Origin = { session: SessionView | null; job: string | null };
 
@@ -73,7 +73,7 @@ export function AskedBy({ item, isHere }: { item: InboxItem; isHere: boolean }) 
         {item.run == null &&
           session?.who != null &&
           isHere &&
-          `, started by ${visible(session.who)}`}
+          `, started by ${visible(byTask(session.who))}`}
       </span>
     </p>
   );

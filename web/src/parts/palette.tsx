@@ -4,6 +4,7 @@ import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hook
 import { get } from "../api/client";
 import { mayNot } from "../api/role";
 import type { JobList, RunList, SessionList } from "../api/types.gen";
+import { runName } from "../start/rows";
 import { stateOf, visible } from "../words";
 import { type Command, found, pageCommands } from "./commands";
 import { enterSends, letEnterSend } from "./enter";
@@ -220,7 +221,7 @@ async function asked(): Promise<Group[]> {
     ...ran.map((run) => ({
       goesOn: !OVER.has(run.state),
       at: run.updated_at,
-      command: entry(run.id, run.job, `Job · ${stateOf(run.state, false).word}`, "job", {
+      command: entry(run.id, runName(run), `Job · ${stateOf(run.state, false).word}`, "job", {
         path: "/jobTracking.html",
         query: { jobName: run.job, jobId: run.id },
       }),

@@ -17,7 +17,7 @@ export const signInPath = (session: string, server: string): string =>
 async function leave(session: string, server: string): Promise<string | null> {
   const answer = await post<BegunSignIn>(signInPath(session, server), {}, {}, PATIENCE_MS);
   if (answer.kind !== "ok") return whyNot(answer);
-  if (!/^https?:\/\//.test(answer.body.url)) return "The server named an address that is none.";
+  if (!/^https?:\/\//.test(answer.body.url)) return "The server gave an address that is not valid.";
   window.location.assign(answer.body.url);
   return null;
 }
@@ -60,7 +60,7 @@ export function SignIn({ asked, item, stand, say, card, children }: Part<SignInA
       <p>
         The MCP server {visible(asked.server)} at <code>{visible(asked.address)}</code> wants to
         know who you are. You sign in on its own page and come back here. All sessions that use this
-        server then work with your sign-in. Without it, the agent goes on without the server’s
+        server then work with your sign-in. Without it, the agent continues without the server’s
         tools.
       </p>
       {children}
@@ -69,7 +69,7 @@ export function SignIn({ asked, item, stand, say, card, children }: Part<SignInA
           {leaving ? "Opening…" : "Sign in"} <kbd aria-hidden="true">A</kbd>
         </Decide>
         <Decide disabled={!open} onClick={decline}>
-          Go on without it <kbd aria-hidden="true">D</kbd>
+          Continue without it <kbd aria-hidden="true">D</kbd>
         </Decide>
       </div>
       <Trouble why={why} />

@@ -144,7 +144,7 @@ function SignedOut() {
         )}
         {refusal.value === null && endedBy.value !== null && (
           <Note kind="info" title="This browser has been signed out.">
-            {visible(endedBy.value)}
+            {visible(endedBy.value).replace(/`([^`]*)`/g, "“$1”")}
           </Note>
         )}
         {away.value !== null && <Away />}

@@ -6,7 +6,7 @@ import { Fold } from "../parts/fold";
 import { Icon } from "../parts/icon";
 import { AskedBy } from "../parts/origin";
 import type { AskBlock, Block, NoteBlock } from "../state/types";
-import { clock, fully, visible, visibleLines } from "../words";
+import { byTask, clock, fully, visible, visibleLines } from "../words";
 import { Home } from "./remember";
 import { Text } from "./text";
 
@@ -54,7 +54,7 @@ function Noted({ note }: { note: NoteBlock }) {
         {note.text.length > LONG ? (
           <Fold text={note.text} label={visible(note.title)} />
         ) : (
-          note.text !== "" && <div class="muted lines">{visibleLines(note.text)}</div>
+          note.text !== "" && <div class="muted lines">{visibleLines(byTask(note.text))}</div>
         )}
       </div>
       <time class="meta" title={fully(note.at)} dateTime={new Date(note.at).toISOString()}>

@@ -67,7 +67,7 @@ export function CageFacts({ view, terms }: Props) {
       {limits !== null && (
         <section>
           <h2>
-            Limits <small>of all that runs inside</small>
+            Limits <small>for everything inside</small>
           </h2>
           <dl class="facts">
             {limitsOf(limits).map(([name, most]) => (
@@ -98,7 +98,7 @@ export function CageFacts({ view, terms }: Props) {
       )}
       <p class="small muted">
         No cage holds back what an allowed host is sent, files that people run later (read the
-        changes first), or mistakes in the kernel.
+        changes first), or bugs in the kernel. <a href="/docs/cage.html">What the cage holds</a>
       </p>
     </div>
   );
@@ -179,7 +179,7 @@ const NotCaged = ({ view }: Pick<Props, "view">) => (
         <dd>{view.policy}</dd>
       </dl>
       <p class="small muted">
-        A session enters a cage only as a copy of itself:
+        A session cannot move into a cage. Make a copy that works in one:
         <br />
         <code>airboss fork {view.id} --permissions caged</code>
       </p>

@@ -4,6 +4,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { barred, mayNot } from "../api/role";
 import type { OfferedModel, SessionView, TaskItem } from "../api/types.gen";
+import { fresh } from "../live/feed";
 import { Barred } from "../parts/barred";
 import { enterSends } from "../parts/enter";
 import { Icon } from "../parts/icon";
@@ -149,7 +150,7 @@ export function Composer(props: Props) {
             ))}
           </select>
           <span class="awaits" role="status">
-            {works && (
+            {works && fresh.value.kind !== "stale" && (
               <>
                 <Icon name="play" size="s" />
                 {view.compacting

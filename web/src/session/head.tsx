@@ -23,12 +23,14 @@ type Props = {
   onName: (title: string) => void;
   onPin: () => void;
   onAside: () => void;
+  /** Null where it cannot be copied now. */
+  onFork: (() => void) | null;
   onChanges: () => void;
   onCage: () => void;
 };
 
 export function Head(props: Props) {
-  const { view, title, stale, changed, brief, naming, onAside, onChanges, onCage } = props;
+  const { view, title, stale, changed, brief, naming, onAside, onFork, onChanges, onCage } = props;
   const going = view.waiting_calls.length > 0 ? "waiting-for-another-session" : view.state;
   const state = view.items.length > 0 ? "asking" : going;
   const isOpen = view.state === "idle" || view.state === "working";
@@ -89,6 +91,23 @@ export function Head(props: Props) {
           >
             <Icon name="question" />
             <span class="desk">Side question</span>
+          </button>
+        )}
+        {view.state !== "closed" && (
+          <button
+            type="button"
+            class="btn ghost sm desk"
+            title={
+              onFork === null
+                ? "A session can be copied while its agent is idle"
+                : "Start a new session as a copy of this one"
+            }
+            disabled={onFork === null}
+            {...barred("operate")}
+            onClick={() => onFork?.()}
+          >
+            <Icon name="fork" />
+            Fork
           </button>
         )}
         <button

@@ -4,6 +4,7 @@
 import { signal } from "@preact/signals";
 import { get, post, whyNot } from "../api/client";
 import type { EventPage, PromptReceipt, RecordedEvent, TaskRunView } from "../api/types.gen";
+import { fresh, tryNow } from "../live/feed";
 import { remember, remembered } from "../storage";
 import { type Attached, type Picture, withFiles } from "./attachments";
 import type { Marked } from "./marked";
@@ -115,6 +116,7 @@ export class Outbox {
       const path = `/api/v1/sessions/${this.session}/events?after=${sent.after}&limit=1000`;
       const page = await get<EventPage>(path);
       if (page.kind === "ok") {
+        if (fresh.peek().kind !== "live") tryNow(); // the server is back: why wait any longer
         const seq = acceptedIn(page.body.items, sent.text);
         if (seq !== null) return this.#arrived(sent, seq);
         if (!page.body.more) return this.#refused(NOT_ARRIVED);

@@ -28,7 +28,8 @@ export function Closed() {
   );
 }
 
-export function Interrupted({ view }: { view: SessionView }) {
+/** `isWriting`: somebody has written a message that was not sent. */
+export function Interrupted({ view, isWriting }: { view: SessionView; isWriting: boolean }) {
   const trouble = useSignal<Trouble>(null);
   const busy = useSignal(false);
   async function go(doing: (session: string) => Promise<Trouble>): Promise<void> {
@@ -47,6 +48,7 @@ export function Interrupted({ view }: { view: SessionView }) {
           {asks
             ? "The request above is still open. When you decide it, the agent continues. If you resume first, the request stays open."
             : "Resume to continue where it stopped, with the full conversation."}
+          {isWriting && " Your unsent message is kept."}
         </p>
         {trouble.value !== null && <Note kind="err" title={visible(trouble.value)} />}
         <button

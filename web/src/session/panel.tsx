@@ -4,7 +4,7 @@ import { useRef } from "preact/hooks";
 import type { CageProfile, SessionView } from "../api/types.gen";
 import { Diffs, isSplit } from "../parts/diffs";
 import { Icon } from "../parts/icon";
-import { clock, fully, visible } from "../words";
+import { byTask, clock, fully, visible } from "../words";
 import { CageFacts } from "./cage";
 import type { Changes } from "./changes";
 import { ExtensionFacts } from "./extensions";
@@ -130,7 +130,7 @@ const SessionFacts = ({ view, model }: { view: SessionView; model: string }) => 
       <dt>Started</dt>
       <dd title={fully(view.created_at)}>{clock(view.created_at)}</dd>
       <dt>Started by</dt>
-      <dd>{visible(view.who)}</dd>
+      <dd>{visible(byTask(view.who))}</dd>
       <dt>ID</dt>
       <dd class="mono small">{view.id}</dd>
     </dl>

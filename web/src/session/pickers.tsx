@@ -50,7 +50,7 @@ function choicesOf({ view, models, agents, outbox, onTrouble }: Props): Choice[]
         efforts.length === 0
           ? []
           : [
-              ...(view.reasoning_effort == null ? [{ value: "", word: "usual effort" }] : []),
+              ...(view.reasoning_effort == null ? [{ value: "", word: "default effort" }] : []),
               ...efforts.map((effort) => ({ value: effort, word: effort })),
             ],
       onPick: (effort) => void change({ reasoningEffort: effort as Switch["reasoningEffort"] }),

@@ -52,13 +52,13 @@ export function SetupFacts({ session, turns, servers, account }: Props) {
     ["System message", setup.system_message ? messageWords(setup.system_message) : ""],
     ["AGENTS.md", setup.instructions === "off" ? "not read" : ""],
     ["Also reads", (setup.directories ?? []).join(", ")],
-    ["Summarized", infinite === false ? "not ahead of time" : percent(compactAt)],
-    ["Waits for it", infinite === false ? "" : percent(blockAt)],
+    ["Starts compacting", infinite === false ? "when the context is full" : percent(compactAt)],
+    ["Waits until compacted", infinite === false ? "" : percent(blockAt)],
     ["Agent", setup.agent ?? ""],
     ["Agents", agentWords(setup.agents ?? {})],
     ["Skills", (setup.skills ?? []).join(", ")],
     ["Hooks", hookWords(setup.hooks ?? [])],
-    ["Tools", tools.built_in.join(", ") || "none of the runtime’s own"],
+    ["Tools", tools.built_in.join(", ") || "none built in"],
     ["Airboss’s tools", tools.ours.join(", ")],
     ...Object.entries(tools.servers)
       .filter(([name]) => servers.every((server) => server.name !== name))

@@ -2,11 +2,11 @@
 
 import type { ComponentChildren } from "preact";
 import { useContext } from "preact/hooks";
-import { now } from "../live/feed";
+import { known } from "../live/feed";
 import { Icon } from "../parts/icon";
 import { PastAsks } from "../parts/past-ask";
 import type { TextBlock } from "../state/types";
-import { clock, fully, leftOut, visible } from "../words";
+import { byTask, clock, fully, leftOut, visible } from "../words";
 
 import { useChoice } from "./remember";
 import { heading, opensItself, took } from "./said";
@@ -80,7 +80,7 @@ function Meta({ block }: { block: TextBlock }) {
       dateTime={new Date(block.at).toISOString()}
       title={fully(isSaid ? ended : block.at)}
     >
-      {block.who !== null && `${visible(block.who)}, `}
+      {block.who !== null && `${visible(byTask(block.who))}, `}
       {isSaid ? clock(ended) : took(ended - block.at)}
       {block.cut && !isSaid && " · cut off"}
       {block.left_out !== null && !isSaid && " · shortened"}
@@ -90,7 +90,7 @@ function Meta({ block }: { block: TextBlock }) {
 
 function Passing({ since }: { since: number }) {
   const past = useContext(PastAsks);
-  const passed = Math.max(0, (past?.at ?? now.value) - since);
+  const passed = Math.max(0, (past?.at ?? known.value) - since);
   return (
     <span class="meta" aria-hidden="true">
       {took(Math.floor(passed / 1000) * 1000).replace(".0", "")}

@@ -247,6 +247,7 @@ export function Shown({ parts, view, title, at, opens }: Props) {
         onName={(title) => void name(title)}
         onPin={() => void turnPin()}
         onAside={ask}
+        onFork={canFork ? () => void forkSession() : null}
         onChanges={() => show("changes")}
         onCage={() => show("cage")}
       />
@@ -306,7 +307,9 @@ export function Shown({ parts, view, title, at, opens }: Props) {
           )}
           {trouble.value !== null && <Note kind="err" title={visible(trouble.value)} />}
           {view.state === "closed" && <Closed />}
-          {view.state === "interrupted" && <Interrupted view={view} />}
+          {view.state === "interrupted" && (
+            <Interrupted view={view} isWriting={outbox.draft.value !== ""} />
+          )}
           {isOpen && (
             <Composer
               view={view}

@@ -10,11 +10,15 @@ import { Note } from "../parts/note";
 import { clock, visible } from "../words";
 import { useKept } from "./kept";
 import { NewSecret } from "./new-secret";
+import { howMany } from "./provider-draft";
 
 const PATH = "/api/v1/accounts";
 /** The agent runtime may have to start first. */
 const PATIENCE_MS = 70_000;
 const SHOWN = 4;
+
+const openOn = (sessions: number): string =>
+  sessions === 1 ? "1 session uses it" : `${sessions} sessions use it`;
 
 type Acts = { change: (changing: Promise<Answer>) => Promise<boolean> };
 
@@ -42,6 +46,11 @@ export function Accounts() {
       <p class={trouble === null ? "vh" : "trouble pad"} role="status">
         {trouble !== null && visible(trouble)}
       </p>
+      {items?.length === 0 && !adding && (
+        <p class="pad muted">
+          No account is signed in. With a token of GitHub Copilot, agents can use its models.
+        </p>
+      )}
       <ul class="acc">
         {items?.map((one) => (
           <Row key={one.name} account={one} change={change} />
@@ -57,13 +66,16 @@ const STATES = {
   resting: { look: "st waiting", icon: "clock", word: "Resting" },
   missing: { look: "st failed", icon: "cross", word: "No token" },
 } as const;
+/** That nobody uses the Copilot CLI is no failure. */
+const NO_USER = { look: "st waiting", icon: "circle", word: "Not signed in" } as const;
 
 function Row({ account, change }: { account: ShownAccount } & Acts) {
   const [result, know] = useState<AccountTrial | null>(null);
   const [busy, work] = useState(false);
   const [changing, edit] = useState(false);
   const { name, state, sessions } = account;
-  const { look, icon, word } = STATES[state];
+  const hasNoUser = name === "cli" && state === "missing";
+  const { look, icon, word } = hasNoUser ? NO_USER : STATES[state];
   const path = `${PATH}/${encodeURIComponent(name)}`;
   const ours = account.added_by != null;
 
@@ -81,7 +93,8 @@ function Row({ account, change }: { account: ShownAccount } & Acts) {
       body: (
         <>
           Its token is deleted from this machine.
-          {sessions > 0 && ` ${sessions} open on it: they use another account when they go on.`}
+          {sessions > 0 &&
+            ` ${openOn(sessions)}, and ${sessions === 1 ? "continues" : "continue"} with another account.`}
         </>
       ),
       action: "Sign out",
@@ -96,12 +109,14 @@ function Row({ account, change }: { account: ShownAccount } & Acts) {
       </span>
       <div>
         <span class="b">{visible(name)}</span>
-        <small>
-          Token from {visible(account.how)}
-          {sessions > 0 && <> · {sessions} open</>}
-        </small>
+        {!hasNoUser && (
+          <small>
+            Token from {visible(account.how)}
+            {sessions > 0 && <> · {openOn(sessions)}</>}
+          </small>
+        )}
         {account.why != null && (
-          <small class={state === "missing" ? "trouble" : ""}>
+          <small class={state === "missing" && !hasNoUser ? "trouble" : ""}>
             {visible(account.why)}
             {account.resting_until != null && (
               <> Others come first until {clock(account.resting_until)}, then it is tried again.</>
@@ -167,13 +182,13 @@ function Row({ account, change }: { account: ShownAccount } & Acts) {
 function Said({ name, result }: { name: string; result: AccountTrial }) {
   if (!result.ok)
     return (
-      <Note kind="err" title={`${visible(name)} does not work.`}>
+      <Note kind="err" title={`The test of ${visible(name)} failed.`}>
         {visible(result.problem ?? "")}
       </Note>
     );
   return (
     <>
-      <small>Copilot offers it {result.models.length} models.</small>
+      <small>Copilot offers {howMany(result.models.length)} to this account.</small>
       <div class="mods">
         {result.models.slice(0, SHOWN).map((model) => (
           <span key={model} class="mod">
@@ -240,14 +255,14 @@ function SignIn({ change, onLeave }: Acts & { onLeave: () => void }) {
           />
         </div>
         <p class="hint wide">
-          A GitHub token of somebody who has Copilot. It stays on this machine. It is never shown
+          A GitHub token of a person who has Copilot. It stays on this machine. It is never shown
           again and never reaches an agent, a log or an export.
         </p>
       </div>
       <div role="status">
         {busy && <p class="small muted">Asking Copilot…</p>}
         {!busy && trouble !== null && (
-          <Note kind="err" title="The token does not work.">
+          <Note kind="err" title="Could not sign in with this token.">
             {visible(trouble)}
           </Note>
         )}

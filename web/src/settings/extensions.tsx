@@ -50,7 +50,7 @@ export function Extensions() {
         <p class="muted">
           An extension is a program in a project, or in your own folder of extensions. It runs with
           the rights of the user that this server runs as: it can read and change your files, start
-          programs and use the network. Nothing of it runs before you trust its exact content.
+          programs and use the network. It does not run until you trust its exact content.
         </p>
         <ChosenFolder onChoose={choose} />
         <Barred needs="own" />
@@ -74,7 +74,7 @@ function ChosenFolder({ onChoose }: { onChoose: (folder: string) => void }) {
       <input
         class="input mono grow"
         aria-label="Project folder"
-        placeholder="Folder of another project. Empty: the server’s own."
+        placeholder="Folder of another project. Leave empty for the server’s own."
         value={typed}
         onInput={(event) => type(event.currentTarget.value)}
       />
@@ -169,7 +169,7 @@ function Row({
         <span class="b">{visible(name)}</span>
         <small>
           {scope === "project" ? "Project" : "Yours"} · {LANGUAGES[language]}
-          {extension.on_host && <> · runs outside of cages</>}
+          {extension.on_host && <> · runs outside cages</>}
         </small>
         <small class="mono">{visible(path)}</small>
         {reason !== "" && (
@@ -218,8 +218,8 @@ function Reviewed({ details }: { details: ExtensionDetails }) {
       <Note kind="info" title="It runs with the rights of the server’s user.">
         It can read and change your files, start programs and use the network.{" "}
         {details.on_host
-          ? "It runs outside of the cage of a caged session: the settings say so."
-          : "In a caged session it runs inside of the cage."}
+          ? "In a caged session it runs outside the cage, as the settings say."
+          : "In a caged session it runs inside the cage."}
       </Note>
       {details.diff === "" ? (
         <Texts details={details} />
@@ -244,7 +244,7 @@ function Texts({ details }: { details: ExtensionDetails }) {
           <h3 class="mono">{visible(file.path)}</h3>
           {file.text == null ? (
             <p class="trouble">
-              Not shown: no text, or too long ({file.bytes.toLocaleString("en")} bytes). Read the
+              Not shown: not text, or too long ({file.bytes.toLocaleString("en")} bytes). Read the
               file itself before you trust it.
             </p>
           ) : (
@@ -271,7 +271,7 @@ function Details({ details }: { details: ExtensionDetails }) {
       )}
       {hooks.length > 0 && <small>Hooks: {hooks.map(visible).join(", ")}</small>}
       {sessions.length === 0 ? (
-        <small>It runs in no session now.</small>
+        <small>No open session runs it.</small>
       ) : (
         <ul>
           {sessions.map((run) => (
@@ -329,7 +329,7 @@ function NewExtension({ folder, change, onLeave }: NewProps) {
             required
             pattern="[a-z0-9][a-z0-9_\-]{0,63}"
             placeholder="my-tools"
-            title="Small letters, digits, - and _"
+            title="Lowercase letters, digits, - and _"
             value={name}
             onInput={(event) => call(event.currentTarget.value)}
           />
@@ -343,7 +343,7 @@ function NewExtension({ folder, change, onLeave }: NewProps) {
             onChange={(event) => place(event.currentTarget.value as ListedExtension["scope"])}
           >
             <option value="project">This project</option>
-            <option value="user">All of your projects</option>
+            <option value="user">All your projects</option>
           </select>
         </div>
         <div class="field">
@@ -359,8 +359,8 @@ function NewExtension({ folder, change, onLeave }: NewProps) {
           </select>
         </div>
         <p class="hint wide">
-          A file that works as it is. Edit it, then come back and trust it: until then nothing of it
-          runs.
+          This creates a file that works as it is. Edit it, then come back and trust it. Until then,
+          it does not run.
         </p>
       </div>
       <div class="acts">

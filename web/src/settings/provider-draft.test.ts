@@ -49,9 +49,9 @@ describe("a provider as it is entered", () => {
       { id: "c" },
     ]);
     expect(namesIn(" a, b\nb  c,")).toEqual(["a", "b", "c"]);
-    expect(factsInWords({ id: "x", chat: false })).toBe("no chat");
+    expect(factsInWords({ id: "x", chat: false })).toBe("not a chat model");
     expect(factsInWords({ id: "x", chat: true, vision: true, efforts: true })).toBe(
-      "sees images, efforts",
+      "accepts images, reasoning efforts",
     );
   });
 

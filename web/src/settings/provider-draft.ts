@@ -78,11 +78,11 @@ export function firstChoice({ model }: TrialResult, before: readonly string[]): 
 }
 
 export function factsInWords({ context_tokens, vision, efforts, chat }: OfferedByProvider): string {
-  if (chat === false) return "no chat";
+  if (chat === false) return "not a chat model";
   const facts = [
     context_tokens == null ? "" : `${tokens(context_tokens)} context`,
-    vision === true ? "sees images" : "",
-    efforts === true ? "efforts" : "",
+    vision === true ? "accepts images" : "",
+    efforts === true ? "reasoning efforts" : "",
   ];
   return facts.filter((fact) => fact !== "").join(", ");
 }

@@ -7,7 +7,7 @@ import type { ProviderFacts, ProviderList, TrialResult } from "../api/types.gen"
 import { Barred } from "../parts/barred";
 import { confirmed } from "../parts/dialog";
 import { Icon } from "../parts/icon";
-import { clock, duration, fully, visible } from "../words";
+import { clock, fully, instant, visible } from "../words";
 import { useKept } from "./kept";
 import { NewSecret } from "./new-secret";
 import { firstChoice, hostOf, howMany, KINDS, modelsOf } from "./provider-draft";
@@ -33,7 +33,7 @@ export function Providers() {
       <header>
         <h2 id="providers-title">Providers</h2>
         <span class="small muted">
-          {mine === 0 ? "none of your own yet" : `${mine} of your own`}
+          {mine === 0 ? "you have not added any" : `${mine} of your own`}
         </span>
         <span class="grow" />
         {!adding && (
@@ -101,9 +101,9 @@ function Row({ provider, change }: { provider: ProviderFacts } & Acts) {
       title: `Remove the provider ${visible(name)}?`,
       body: (
         <>
-          Its key is deleted from this machine, and nobody can choose its models any more.
+          Its key is deleted from this machine, and its models can no longer be selected.
           {provider.sessions > 0 &&
-            ` ${openSessions(provider.sessions)} on it: they fail at their next request, and say why.`}
+            ` ${openSessions(provider.sessions)} on it and will fail at the next request.`}
         </>
       ),
       action: "Remove",
@@ -120,7 +120,7 @@ function Row({ provider, change }: { provider: ProviderFacts } & Acts) {
           {KINDS[provider.type].word} · {visible(hostOf(provider.base_url))} ·{" "}
           <Key provider={provider} />
           {!isFailing && provider.first_word_ms != null && (
-            <> · first word in {duration(provider.first_word_ms)}</>
+            <> · first word in {instant(provider.first_word_ms)}</>
           )}
           {provider.sessions > 0 && <> · {openSessions(provider.sessions)}</>}
         </small>
@@ -249,7 +249,7 @@ function Key({ provider: { key, key_variable, key_place } }: { provider: Provide
       </>
     );
   if (key === "none") return <>no key</>;
-  if (key === "missing") return <>its key cannot be read: put it in again</>;
+  if (key === "missing") return <>its key cannot be read: enter it again</>;
   return <>{key_place === "keyring" ? "key in the system keyring" : "key in a private file"}</>;
 }
 

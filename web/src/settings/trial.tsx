@@ -3,8 +3,8 @@
 import type { TrialResult } from "../api/types.gen";
 import { Icon } from "../parts/icon";
 import { Note } from "../parts/note";
-import { duration, visible } from "../words";
-import { factsInWords } from "./provider-draft";
+import { instant, visible } from "../words";
+import { factsInWords, howMany } from "./provider-draft";
 
 type Props = {
   name: string;
@@ -33,13 +33,13 @@ export function Trial({ name, result, chosen, onChoose }: Props) {
         <Icon name="tick" />
         <span>
           <b class="b">
-            {visible(name)} answered in {duration(result.first_word_ms ?? 0)}.
+            {visible(name)} answered in {instant(result.first_word_ms ?? 0)}.
           </b>{" "}
           One call to {visible(result.model ?? "")}
           {result.tokens != null && `, ${result.tokens} tokens`}.{" "}
           {offered.length > 0
-            ? `${offered.length} models are offered; choose which people may use:`
-            : "It has no list of models: name those that people may use."}
+            ? `It offers ${howMany(offered.length)}. Select those that people may use:`
+            : "It does not list its models. Enter the names of those that people may use."}
         </span>
       </p>
       {offered.length > 0 && (

@@ -94,7 +94,7 @@ test("a task by itself says what it waits for, and leads to its session once it 
     href: null,
     name: "plan it",
     state: "waiting",
-    about: "Task · /w · waiting for a free place",
+    about: "Task · waiting for a free place · /w",
     at: 1_000,
     milliseconds: 2_000,
     cost: "3 premium requests",
@@ -122,7 +122,7 @@ test("a run that goes on counts what its tasks worked, and those at work until n
     href: "/jobTracking.html?jobName=ship+it&jobId=run_1",
     name: "ship it",
     state: "running",
-    about: "Job · /w · 2 task runs done, 1 running",
+    about: "Job · 2 task runs done, 1 running · /w",
     at: 1_000,
     milliseconds: 60_000,
     cost: "3 premium requests",
@@ -135,39 +135,39 @@ test("a run that ended says when, how long it worked, and why it ended so", () =
   expect(rowOfRun(ended, 61_000)).toMatchObject({
     at: 9_000,
     milliseconds: 1,
-    about: "Job · /w · plan: no",
+    about: "Job · plan: no · /w",
     goesOn: false,
   });
 });
 
 test("a run that succeeded needs no reason", () => {
   const ended = { ...RUN, state: "succeeded" as const, ended_at: 9_000, reason: "All did." };
-  expect(rowOfRun(ended, 61_000).about).toBe("Job · /w · 2 task runs");
+  expect(rowOfRun(ended, 61_000).about).toBe("Job · 2 task runs · /w");
 });
 
 test("a run that outlived its server says so", () => {
   expect(rowOfRun({ ...RUN, restarts: 1 }, 2_000)).toMatchObject({
     state: "resumed",
-    about: "Job · /w · resumed after a restart, 2 task runs done",
+    about: "Job · resumed after a restart, 2 task runs done · /w",
   });
 });
 
 test("a run that waits says for what", () => {
   const waits = { ...RUN, state: "waiting" as const, waits_for: "a slot" };
-  expect(rowOfRun(waits, 2_000).about).toBe("Job · /w · waiting for a slot");
+  expect(rowOfRun(waits, 2_000).about).toBe("Job · waiting for a slot · /w");
 });
 
 test("a session has its model's name, and no hidden character", () => {
   expect(rowOfSession(SESSION, NAMES)).toMatchObject({
     href: "/index.html?session=ses_1",
     name: "Why ⟨U+202E⟩does it",
-    about: "Session · /w · GPT-5.2",
+    about: "Session · GPT-5.2 · /w",
     milliseconds: 2,
     goesOn: true,
   });
   expect(rowOfSession({ ...SESSION, title: "" }, NAMES).name).toBe("Untitled");
   expect(rowOfSession({ ...SESSION, cage_profile: "default" }, NAMES).about).toBe(
-    "Session, caged · /w · GPT-5.2",
+    "Session, caged · GPT-5.2 · /w",
   );
 });
 

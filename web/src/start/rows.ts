@@ -12,7 +12,7 @@ export type Row = {
   href: string | null;
   name: string;
   state: string;
-  /** Kind, folder, and how far it came. */
+  /** Kind, how far it came or what it waits for, and last the folder: a narrow row cuts the end. */
   about: string;
   /** When it began, while it goes on; else when it was last heard of. */
   at: number;
@@ -32,7 +32,7 @@ export function rowOfRun(run: RunView, now: number): Row {
     href: runAddress(run.job, run.id),
     name: visible(runName(run)),
     state: run.state === "running" && run.restarts > 0 ? "resumed" : run.state,
-    about: ["Job", visible(run.cwd), progress(run)].join(" · "),
+    about: ["Job", progress(run), visible(run.cwd)].join(" · "),
     at: run.ended_at ?? run.created_at,
     milliseconds: workedByRun(run, now),
     cost: cost(costOf(run.usage)),
@@ -73,7 +73,7 @@ export function rowOfTask(task: TaskRunView, now: number): Row {
     href: taskAddress(task),
     name: visible(task.task),
     state: stateOfTask(task),
-    about: ["Task", visible(task.cwd), ...waits].join(" · "),
+    about: ["Task", ...waits, visible(task.cwd)].join(" · "),
     at: task.ended_at ?? task.created_at,
     milliseconds: workedByTask(task, now),
     cost: cost(costOf(task.usage)),
@@ -106,8 +106,8 @@ export function rowOfSession(session: SessionView, names: ReadonlyMap<string, st
     state: asks ? "asking" : isBehind ? "waiting-for-another-session" : session.state,
     about: [
       sessionWord(session),
-      visible(session.cwd),
       waitOfSession(session) ?? visible(model),
+      visible(session.cwd),
     ].join(" · "),
     at: goesOn ? session.created_at : session.updated_at,
     milliseconds: workedBySession(session),

@@ -9,7 +9,7 @@ function told(tone: Note["tone"], title: string, text: string): Note {
 }
 
 export const ASKED_AGAIN = "Retrying the model";
-const FORGOTTEN = "It knows nothing of what was said before.";
+const FORGOTTEN = "It does not remember what was said before.";
 export const FAILED = "The turn failed";
 
 function switched(event: Extract<Event, { kind: "session.changed" }>): string {
@@ -34,7 +34,7 @@ function compacted(event: Extract<Event, { kind: "compaction.ended" }>): Note | 
   if (removed === 0) return null;
   const messages = removed === 1 ? "1 message" : `${removed} messages`;
   const sizes = after == null ? "" : `: ${before ?? "?"} tokens before, ${after} now`;
-  return told("info", "The history was compacted", `A summary stands for ${messages}${sizes}.`);
+  return told("info", "The history was compacted", `A summary replaces ${messages}${sizes}.`);
 }
 
 /** One that works is nothing to tell. */
@@ -42,7 +42,7 @@ function serverNote({ server, state, error }: Extract<Event, { kind: "mcp.change
   const text = error ?? "";
   if (state === "failed") return told("warning", `The MCP server ${server} failed`, text);
   if (state === "starting" && text !== "")
-    return told("warning", `The MCP server ${server} is late`, text);
+    return told("warning", `The MCP server ${server} is slow to start`, text);
   return state === "needs-sign-in"
     ? told("info", `The MCP server ${server} needs a sign-in`, text)
     : null;
@@ -52,14 +52,14 @@ function serverNote({ server, state, error }: Extract<Event, { kind: "mcp.change
 function ran(event: Extract<Event, { kind: "hook.ran" }>): Note | null {
   const who = `Hook ${event.hook}: ${event.program}`;
   if (event.error != null) return told("warning", who, event.error);
-  const why = event.reason || "without a reason";
+  const why = event.reason || "no reason was given";
   switch (event.decided) {
     case "changed":
-      return told("info", who, `It changed what it was asked about, in ${event.milliseconds} ms.`);
+      return told("info", who, `It made a change, in ${event.milliseconds} ms.`);
     case "blocked":
-      return told("warning", who, `It said no: ${why}`);
+      return told("warning", who, `It blocked the request: ${why}`);
     case "asked":
-      return told("info", who, `It wants a person asked: ${why}`);
+      return told("info", who, `It asked for a decision by a person: ${why}`);
     default:
       return null;
   }
@@ -73,8 +73,8 @@ type ExtensionEvent = Extract<
 /** What becomes of it. The fifth crash is the last, and only a reload starts it then. */
 const afterCrash = (restart_in: number | null | undefined): string =>
   restart_in == null
-    ? "It does not start again by itself. Mend it, then reload the extensions."
-    : `It starts again in ${restart_in} s.`;
+    ? "It does not restart by itself. Fix it, then reload the extensions."
+    : `It restarts after ${restart_in} s.`;
 
 /** One that is started and stopped in order is nothing to tell. */
 function extensionNote(event: ExtensionEvent): Note | null {

@@ -2,7 +2,7 @@
 
 import { useEffect } from "preact/hooks";
 import type { RunDetail } from "../api/types.gen";
-import { now } from "../live/feed";
+import { known } from "../live/feed";
 import type { TaskState } from "../state/types";
 import { visible } from "../words";
 import { Transport } from "./axis";
@@ -100,7 +100,7 @@ function Times({ run, block, progress, task, waits, player, choice }: Props) {
       progress={progress}
       waits={waits}
       task={task}
-      now={now.value}
+      now={known.value}
       selected={selection.value.node}
       iteration={selection.value.iteration}
       reveal={origin.value !== "timeline"}

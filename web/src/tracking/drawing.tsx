@@ -2,7 +2,7 @@
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { RunJob } from "../api/types.gen";
-import { now } from "../live/feed";
+import { known } from "../live/feed";
 import { Icon } from "../parts/icon";
 import { type Block, blocksOf, type Chart, type Step, type Work } from "./blocks";
 import { FlowChart, fitRoom } from "./chart";
@@ -114,7 +114,7 @@ export function Drawing({
           layout={layout}
           progress={progress}
           isOver={isOver}
-          now={past.value ?? now.value}
+          now={past.value ?? known.value}
           label={`Flow chart, ${tasks === 1 ? "1 task" : `${tasks} tasks`}`}
           zoom={zoom.value}
           onZoom={(next) => {

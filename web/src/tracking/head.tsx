@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import type { InboxItem, RunDetail } from "../api/types.gen";
-import { fresh, now } from "../live/feed";
+import { fresh, known } from "../live/feed";
 import { RunCageBadge } from "../parts/cage-badge";
 import { Icon, type IconName } from "../parts/icon";
 import { Note } from "../parts/note";
@@ -67,7 +67,6 @@ export function Head({ run, works, progress, waits, acts, nameOf, onDecide }: Pr
               <span class="at">at {duration(past.value - run.created_at)}</span>
             )}
           </JobState>
-          <RunCageBadge run={run} />
           <span class="grow" />
           <span class="row acts">
             <More run={run} acts={acts} isOver={isOver} />
@@ -107,16 +106,19 @@ export function Head({ run, works, progress, waits, acts, nameOf, onDecide }: Pr
           </span>
         </div>
         <RunTitle job={run.job} title={run.short_title} onRename={acts.rename} />
-        <p class="small muted cut num counts" title={run.id}>
-          {progressOf(run, works, progress)}
-          {run.machine != null && (
-            <>
-              {" · on "}
-              <a href="/machines.html">{visible(run.machine)}</a>
-            </>
-          )}
-          {` · ${spentOf(run)}`}
-        </p>
+        <div class="row counts">
+          <p class="small muted cut num" title={run.id}>
+            {progressOf(run, works, progress)}
+            {run.machine != null && (
+              <>
+                {" · on "}
+                <a href="/machines.html">{visible(run.machine)}</a>
+              </>
+            )}
+            {` · ${spentOf(run)}`}
+          </p>
+          <RunCageBadge run={run} />
+        </div>
         {waiting !== null && (
           <p class="small parked" role="status">
             <Icon name="clock" size="s" /> {waiting}
@@ -135,7 +137,7 @@ function progressOf(run: RunDetail, works: number, progress: Progress): string {
   const parts = [
     `${doneOf(progress)} of ${tasks(works)}`,
     runs(taskRunsOf(run)),
-    `worked ${duration(workedByRun(run, past.value ?? Math.max(now.value, run.updated_at)))}`,
+    `worked ${duration(workedByRun(run, past.value ?? Math.max(known.value, run.updated_at)))}`,
   ];
   return parts.join(" · ");
 }

@@ -2,7 +2,7 @@
 
 import { type Signal, useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
-import { now } from "../live/feed";
+import { known } from "../live/feed";
 import { Icon } from "../parts/icon";
 import { Status } from "../parts/status";
 import { requestsOf, workedIn } from "../state/figures";
@@ -132,7 +132,9 @@ export function Items({ steps, progress, isOver, selected, onTask }: Props) {
                   <Inline text={last?.conclusion || (last?.waits_for ?? "")} />
                 </td>
                 <td class="num c4">
-                  {last === undefined ? "–" : duration(workedIn(last, slowPast.value ?? now.value))}
+                  {last === undefined
+                    ? "–"
+                    : duration(workedIn(last, slowPast.value ?? known.value))}
                 </td>
                 <td class="num">{last === undefined ? "–" : requests(requestsOf(last.usage))}</td>
               </tr>

@@ -292,7 +292,7 @@ function PastBar({ run, player }: { run: RunDetail; player: Player }) {
 }
 
 const PHONE_VIEWS: readonly (readonly [PhoneView, string])[] = [
-  ["side", "Report"],
+  ["side", "Details"],
   ["chart", "Chart"],
   ["timeline", "Timeline"],
   ["events", "Events"],
@@ -301,7 +301,7 @@ const PHONE_VIEWS: readonly (readonly [PhoneView, string])[] = [
 function PhoneTabs() {
   return (
     <div class="phone-only ctools">
-      <div class="seg" role="tablist" aria-label="Report, chart, timeline or events">
+      <div class="seg" role="tablist" aria-label="Details, chart, timeline or events">
         {PHONE_VIEWS.map(([view, word]) => (
           <button
             key={view}

@@ -3,7 +3,7 @@
 import { computed, effect, signal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import type { RunDetail } from "../api/types.gen";
-import { now } from "../live/feed";
+import { known } from "../live/feed";
 import { momentsOf, stepFrom } from "./past";
 import type { Wait } from "./said";
 
@@ -27,7 +27,7 @@ export type Player = {
 };
 
 export function usePlayer(run: RunDetail, waits: readonly Wait[]): Player {
-  const end = run.ended_at ?? Math.max(now.value, run.updated_at);
+  const end = run.ended_at ?? Math.max(known.value, run.updated_at);
   const moments = useMemo(() => momentsOf(run, waits), [run, waits]);
   const leave = () => {
     playing.value = false;

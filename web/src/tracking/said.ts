@@ -30,7 +30,7 @@ export function tellRun(event: Event): Said {
     case "run.resumed":
       return said(null, "Resumed.", event.reason);
     case "run.placed":
-      return said(null, `Works on ${visible(event.machine)}.`);
+      return said(null, `Running on ${visible(event.machine)}.`);
     case "run.moved":
       return said(null, `Moved from ${visible(event.from)} to ${visible(event.to)}.`, event.reason);
     case "run.retried":

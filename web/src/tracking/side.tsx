@@ -2,7 +2,7 @@
 
 import { useMemo } from "preact/hooks";
 import type { RunDetail, RunJob, WorkRecord } from "../api/types.gen";
-import { now } from "../live/feed";
+import { known } from "../live/feed";
 import { Icon } from "../parts/icon";
 import { Note } from "../parts/note";
 import { Status } from "../parts/status";
@@ -186,7 +186,7 @@ function factsOf(execution: WorkRecord, task: TaskState | null): string {
     round === null ? "" : `round ${round}`,
     task === null ? "" : `attempt ${task.retries + 1}`,
     task === null ? "" : visible(task.model),
-    `worked ${duration(workedIn(execution, slowPast.value ?? now.value))}`,
+    `worked ${duration(workedIn(execution, slowPast.value ?? known.value))}`,
     requests(requestsOf(task?.usage ?? execution.usage)),
     `started ${fully(execution.started_at).slice(-8)}`,
   ].filter((part) => part !== "");

@@ -178,9 +178,9 @@ it("says of a run how many of its tasks wait for a place, and how to have more",
   expect(waits(work(null), work("a person", true))).toBeNull();
   const all = "a free place: 2 of 2 agents of jobs are at work on all machines";
   expect(waits(work(all))).toBe(
-    `1 of 1 task is waiting for ${all}. To run more at once, set max_tasks_all on the Settings page.`,
+    `1 of 1 task is waiting for ${all}. To run more at once, raise max_tasks_all on the Settings page.`,
   );
   expect(waits(work(null), work(place), work(place))).toBe(
-    `2 of 3 tasks are waiting for ${place}. To run more at once, start the server with --max-tasks N or set max_tasks in settings.toml.`,
+    `2 of 3 tasks are waiting for ${place}. To run more at once, raise max_tasks on the Settings page.`,
   );
 });

@@ -229,10 +229,8 @@ export function parkedOf(run: RunDetail): string | null {
   const some = `${parked.length} of ${tasks(run.running.length)}`;
   const wait = parked.length === 1 ? "is waiting" : "are waiting";
   const why = visible(first.waits_for ?? "");
-  const more = why.endsWith("on all machines")
-    ? "set max_tasks_all on the Settings page"
-    : "start the server with --max-tasks N or set max_tasks in settings.toml";
-  return `${some} ${wait} for ${why}. To run more at once, ${more}.`;
+  const more = why.endsWith("on all machines") ? "max_tasks_all" : "max_tasks";
+  return `${some} ${wait} for ${why}. To run more at once, raise ${more} on the Settings page.`;
 }
 
 /** What ended a run: a condition that could not be asked, whatever else failed; else the last task

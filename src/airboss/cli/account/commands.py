@@ -6,7 +6,7 @@ import typer
 
 from airboss.cli.options import Data, Yes, reach
 
-app = typer.Typer(help="Sign accounts of Copilot in or out.")
+app = typer.Typer(help="Sign Copilot accounts in or out.")
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the account.")]
 
@@ -14,10 +14,15 @@ Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the account."
 @app.command("add")
 def account_add(
     name: Name,
-    no_test: Annotated[bool, typer.Option("--no-test", help="Do not try the token first.")] = False,
+    no_test: Annotated[
+        bool, typer.Option("--no-test", help="Do not test the token first.")
+    ] = False,
     data: Data = None,
 ) -> None:
-    """Sign an account in with a token. It is asked for, or read from standard input."""
+    """Sign in a Copilot account with a token.
+
+    You are asked for the token; in a script, pass it on standard input.
+    """
     from airboss.cli.account.signing import add_account
 
     add_account(reach(data)(), name, is_tested=not no_test)

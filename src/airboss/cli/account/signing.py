@@ -18,8 +18,8 @@ def add_account(client: Client, name: str, *, is_tested: bool) -> None:
     if is_tested:
         result = client.post("/api/v1/account-tests", {"token": token}, seconds=_TEST_SECONDS)
         if not result["ok"]:
-            raise CommandRefused(f"{result['problem']} To add it all the same, pass --no-test.")
-        aside().line(f"Copilot offers it {len(result['models'])} models.")
+            raise CommandRefused(f"{result['problem']} To add it anyway, pass --no-test.")
+        aside().line(f"Copilot offers {len(result['models'])} models to this account.")
     client.post(_PATH, {"name": name, "token": token})
     aside().line(visible_line(f"Signed in {name}. To list accounts: airboss accounts"))
 

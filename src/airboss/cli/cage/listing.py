@@ -20,8 +20,8 @@ _HOLDS: Final = {
     "none": "No cage holds here.",
 }
 _GIVEN: Final = {
-    "strong": "Sessions that wish a cage get a strong one",
-    "narrow": "Sessions that wish a cage get a narrow one",
+    "strong": "Sessions that ask for a cage get a strong one",
+    "narrow": "Sessions that ask for a cage get a narrow one",
     "none": "Sessions get no cage",
 }
 _ROOT_ALONE: Final = (

@@ -90,7 +90,7 @@ def check_rights(subject: Examined) -> CheckResult:
 def check_schema(subject: Examined) -> CheckResult:
     state = subject.facts.schema
     if state is None:
-        return CheckResult("fail", "Its tables cannot be read.", remedy="Mend the rights first.")
+        return CheckResult("fail", "Its tables cannot be read.", remedy="Fix the rights first.")
     if state.is_too_new:
         said = f"Schema {state.number}, of a newer Airboss; this one knows {state.latest}."
         return CheckResult("fail", said, remedy="Install the newer Airboss on this machine.")
@@ -108,7 +108,7 @@ def check_engine(subject: Examined) -> CheckResult:
     engine = subject.engine
     if engine is None:
         said = f"The schema {ENGINE_SCHEMA} cannot be read."
-        return CheckResult("fail", said, remedy="Mend the rights first.")
+        return CheckResult("fail", said, remedy="Fix the rights first.")
     if engine.is_behind:
         here = f"is {engine.number}" if engine.number else "is not there yet"
         said = f"The schema {ENGINE_SCHEMA} {here}; this Airboss makes it {engine.latest}."

@@ -7,7 +7,7 @@ import typer
 
 from airboss.cli.options import AsJson, Data, DatabaseOption, SharedRootOption, whole
 
-app = typer.Typer(help="Check, migrate and fill a shared database.")
+app = typer.Typer(help="Check, migrate or fill a shared database.")
 
 SettingsFile = Annotated[
     Path | None,
@@ -24,7 +24,7 @@ def database_check(
 ) -> None:
     """Check whether machines can share a database.
 
-    Needs no server, and changes nothing. Exits with 1 when something has to be mended.
+    Needs no server, and changes nothing. Exits with 1 if something has to be fixed.
     """
     from airboss.cli.database.address import shared_address
     from airboss.cli.database.checking import check
@@ -38,13 +38,13 @@ def database_migrate(
     data: Data = None,
     settings: SettingsFile = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only say what would be done.")
+        bool, typer.Option("--dry-run", help="Only show what would be done.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Bring the tables of a shared database up to date.
 
-    A server that starts does the same. You can repeat it, also while servers run.
+    A server does the same when it starts. You can repeat it, even while servers run.
     """
     from airboss.cli.database.address import shared_address
     from airboss.cli.database.migrating import migrate_and_tell
@@ -61,9 +61,9 @@ def database_import(
     settings: SettingsFile = None,
     as_json: AsJson = False,
 ) -> None:
-    """Bring a data folder into an empty shared database.
+    """Import a data folder into an empty shared database.
 
-    Stop its server first. The folder stays as it is. If the import is cut off, repeat it.
+    Stop its server first. The folder is not changed. If the import is interrupted, repeat it.
     """
     from airboss.cli.database.address import shared_settings
     from airboss.cli.database.importing import import_and_tell

@@ -53,8 +53,8 @@ def _say(done: Imported, folder: DataFolder) -> None:
         if rows:
             pen.line(f"{table}\t{rows}")
     pen.line(
-        f"{done.streams} streams were imported and counted; {done.open_runs} open runs go on when "
-        "a server starts."
+        f"{done.streams} streams were imported and counted; {done.open_runs} open runs continue "
+        "when a server starts."
     )
     pen.line(
         f"Start it with the same data folder: airboss serve --data {folder.path} --database URL. "

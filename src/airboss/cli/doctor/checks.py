@@ -135,7 +135,7 @@ def check_provider_keys(subject: CheckedMachine) -> CheckResult:
         if provider.key_kept and not kept.has(provider.key_kept)
     ]
     if unkept:
-        remedy = "Put it in with `airboss secret set NAME`."
+        remedy = "Enter it with `airboss secret set NAME`."
         return CheckResult("warn", f"Not kept here: {', '.join(unkept)}.", remedy=remedy)
     missing = [
         f"{provider.key_variable} (for {provider.name})"

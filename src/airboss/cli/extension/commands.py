@@ -8,7 +8,7 @@ import typer
 
 from airboss.cli.options import AsJson, Data, named, reach
 
-app = typer.Typer(help="Write, check and switch extensions.")
+app = typer.Typer(help="Create, check, test, enable or disable extensions.")
 listing = typer.Typer()
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the extension's folder.")]
@@ -36,7 +36,7 @@ def extension_new(
     mjs: Annotated[bool, typer.Option("--mjs", help="In JavaScript. [Python]")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Create an extension that works, to be changed. Needs no server."""
+    """Create a working extension for you to change. Needs no server."""
     from airboss.cli.extension.creating import create_extension
 
     create_extension(name, is_own=user, is_javascript=mjs, is_json=as_json)
@@ -55,12 +55,13 @@ def extension_show(
 @app.command("reload")
 def extension_reload(
     session: Annotated[
-        str | None, typer.Argument(metavar="[SESSION]", help="Which one. [all open sessions]")
+        str | None,
+        typer.Argument(metavar="[SESSION]", help="Session to reload. [all open sessions]"),
     ] = None,
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """Stop the extensions of a session, look again, and start them as they are now."""
+    """Restart the extensions of a session as they are on disk now."""
     from airboss.cli.extension.reloading import reload_extensions
 
     one = named(data, session, "ses") if session else None
@@ -81,7 +82,7 @@ def extension_enable(
 def extension_disable(
     name: Name, user: Own = False, data: Data = None, as_json: AsJson = False
 ) -> None:
-    """Turn an extension off, without removing it."""
+    """Turn off an extension without removing it."""
     from airboss.cli.extension.listing import switch_extension
 
     switch_extension(reach(data)(), name, is_own=user, enabled=False, is_json=as_json)
@@ -89,7 +90,7 @@ def extension_disable(
 
 @app.command("check")
 def extension_check(path: Place, as_json: AsJson = False) -> None:
-    """Start an extension alone, and show its tools and hooks, or what is wrong. Runs its code."""
+    """Run an extension by itself, and show its tools and hooks, or what is wrong with it."""
     from airboss.cli.extension.checking import check_extension
 
     raise typer.Exit(check_extension(path, is_json=as_json))
@@ -105,7 +106,7 @@ def extension_test(
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """Try an extension with a real agent, for free, in a folder that is thrown away."""
+    """Try an extension with a real agent, for free, in a temporary folder."""
     from airboss.cli.extension.testing import test_extension
 
     raise typer.Exit(test_extension(path, script, data, is_json=as_json))

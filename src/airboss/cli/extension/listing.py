@@ -80,7 +80,7 @@ def switch_extension(
         print_json(said)
         return
     out().line(visible_line(f"{said['name']} is {said['state']}. {said['reason']}".rstrip()))
-    aside().line("Open sessions go on as they are. To apply it there: airboss extension reload")
+    aside().line("Open sessions are not affected yet. To apply it there: airboss extension reload")
 
 
 def _path_of(name: str, *, is_own: bool) -> str:

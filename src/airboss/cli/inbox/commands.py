@@ -46,7 +46,7 @@ def inbox(
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """List what waits for you: approvals, questions, plans and more."""
+    """List what is waiting for you: approvals, questions and more."""
     from airboss.cli.inbox.listing import InboxFilter, show_inbox, show_item
 
     session = named(data, session, "ses") if session else None

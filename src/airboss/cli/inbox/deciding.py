@@ -39,7 +39,7 @@ def approve(client: Client, name: str, words: str, *, always: bool, is_json: boo
         return
     if words:
         if always or (item and what_of(item["asked"]) != "plan"):
-            raise CommandRefused("Only a plan is approved with changes. Leave the words out.")
+            raise CommandRefused("Only a plan can be approved with changes. Leave out the words.")
         body = {"choice": "approve", "words": words}
     _say(client, name, "decision", body, is_json=is_json)
 

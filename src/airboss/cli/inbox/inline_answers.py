@@ -153,7 +153,8 @@ def _how(asked: Json) -> str:
         what = "its fields as JSON" if fields_of(asked) else "your answer"
         return f"Type {what}, or /skip to decline."
     if what_of(asked) == "sign-in":
-        return f"Run `airboss approve {asked['item']}` to sign in, or type no to go on without it."
+        item = asked["item"]
+        return f"Run `airboss approve {item}` to sign in, or type no to continue without it."
     if what_of(asked) == "plan":
         whole = " Type “all” to see everything." if is_long(asked) else ""
         return f"Type yes, yes with changes, or no with a reason.{whole}"

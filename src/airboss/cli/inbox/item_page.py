@@ -60,7 +60,7 @@ def title_of(asked: Json) -> str:
         case "sign-in":
             return visible_line(f"Sign in at the MCP server {asked['server']}?")
         case "switch":
-            return visible_line(f"{asked['model']} is at its limit. Go on with another model?")
+            return visible_line(f"{asked['model']} is at its limit. Continue with another model?")
         case _:
             limit = f"{asked['used']:g} of {asked['allowed']:g} {asked['limit']}"
             return visible_line(f"Continue? {limit} of the {asked['scope']} used.")
@@ -170,7 +170,7 @@ def _about(pen: Pen, asked: Json, is_folded: bool) -> Iterator[str]:
             yield from _of_question(pen, asked)
         case "sign-in":
             yield f"At       {visible_line(str(asked['address']))}"
-            yield pen.styled("Without it, the agent goes on without the server's tools.", "dim")
+            yield pen.styled("Without it, the agent continues without the server's tools.", "dim")
         case "plan":
             yield from _text_lines(pen, str(asked.get("plan") or asked["summary"]), is_folded)
         case _:

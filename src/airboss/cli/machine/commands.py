@@ -46,9 +46,9 @@ def worker(
         Path | None, typer.Option(metavar="FILE", help="Settings file. [DATA/settings.toml]")
     ] = None,
 ) -> None:
-    """Work on a shared database, without pages.
+    """Run the jobs of a shared database, without a website.
 
-    It takes runs that wait, and goes on with those of machines that are lost or stopped.
+    A worker takes runs that are waiting, and continues those of machines that are lost or stopped.
     """
     from airboss.cli.folder import data_folder
     from airboss.setting_sources import SettingSources
@@ -93,11 +93,11 @@ def workers(as_json: AsJson = False) -> None:
 @app.command()
 def move(
     name: Annotated[str, typer.Argument(metavar="RUN", help="Id of a run.")],
-    to: Annotated[str, typer.Option(metavar="NAME", help="Name or id of a machine that lives.")],
+    to: Annotated[str, typer.Option(metavar="NAME", help="Name or id of a running machine.")],
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """Give a run to another machine. What is cut off is done again there."""
+    """Move a run to another machine. A task that is interrupted starts again there."""
     from airboss.cli.machine.moving import move_run
 
     move_run(reach(data)(), named(data, name, "run"), to, is_json=as_json)
@@ -110,7 +110,7 @@ def drain(
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """Let a machine take nothing new. Its tasks end, then others go on with its runs."""
+    """Give a machine no new work. It finishes its tasks; others continue its runs."""
     from airboss.cli.machine.moving import drain_worker
 
     drain_worker(reach(data)(), name, undo=undo, is_json=as_json)
@@ -118,12 +118,12 @@ def drain(
 
 @app.command()
 def lost(
-    worker: Annotated[str, typer.Argument(metavar="WORKER", help="The id of a worker.")],
+    worker: Annotated[str, typer.Argument(metavar="WORKER", help="Worker id (airboss workers).")],
 ) -> None:
-    """Give a worker up at once, so that others go on with its runs.
+    """Report a worker as lost. Others continue its runs immediately.
 
-    AIRBOSS_DATABASE names the database. A worker's guard does this when it crashes; do it yourself
-    for a machine that you know is gone.
+    AIRBOSS_DATABASE names the database. A worker that crashes is reported
+    automatically; do it yourself for a machine that you know is gone.
     """
     from airboss.cli.machine.listing import mark_lost
 

@@ -36,20 +36,21 @@ def provider_add(
         list[str] | None,
         typer.Option(metavar="ID", help="Model that people may use; repeatable."),
     ] = None,
-    kind: Annotated[Types, typer.Option("--type", help="Whose API it speaks.")] = Types.openai,
-    wire: Annotated[Wires | None, typer.Option(help="Which API of OpenAI. [completions]")] = None,
+    kind: Annotated[Types, typer.Option("--type", help="Type of its API.")] = Types.openai,
+    wire: Annotated[Wires | None, typer.Option(help="OpenAI API to use. [completions]")] = None,
     api_version: Annotated[
         str | None, typer.Option(metavar="TEXT", help="API version, for azure only.")
     ] = None,
     private: Annotated[
-        bool, typer.Option("--private", help="It is in your own network; http is allowed.")
+        bool, typer.Option("--private", help="It is on your own network; http is allowed.")
     ] = False,
-    no_test: Annotated[
-        bool, typer.Option("--no-test", help="Add it without a call to it.")
-    ] = False,
+    no_test: Annotated[bool, typer.Option("--no-test", help="Add it without testing it.")] = False,
     data: Data = None,
 ) -> None:
-    """Test a provider with one call, and add it. Its key is asked for, or read from input."""
+    """Test a provider with one call, and add it.
+
+    You are asked for its key; in a script, pass it on standard input.
+    """
     from airboss.cli.provider.providers import add_provider
 
     said = {

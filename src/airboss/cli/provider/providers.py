@@ -25,7 +25,7 @@ def add_provider(
         asked = {**place, "model": models[0]} if models else place
         result = client.post("/api/v1/provider-tests", asked, seconds=_TEST_SECONDS)
         if not result["ok"]:
-            raise CommandRefused(f"{result['problem']} To add it all the same, pass --no-test.")
+            raise CommandRefused(f"{result['problem']} To add it anyway, pass --no-test.")
         _tell(name, result)
     if not models:
         raise CommandRefused("Name the models that people may use: --model ID, repeatable.")

@@ -30,7 +30,7 @@ def change_words(story: Story, kind: str, event: dict[str, Any]) -> str:
         case "run.resumed":
             return str(event["reason"])
         case "run.placed":
-            return f"Works on {event['machine']}."
+            return f"Running on {event['machine']}."
         case "run.moved":
             return f"Moved from {event['from']} to {event['to']}: {event['reason']}"
         case "run.retried":

@@ -48,7 +48,9 @@ def run(
     cage: CageProfileOption = None,
     label: Annotated[
         list[str] | None,
-        typer.Option("--label", metavar="WORD", help="What the machine must have; repeatable."),
+        typer.Option(
+            "--label", metavar="WORD", help="Label that the machine must have; repeatable."
+        ),
     ] = None,
     detach: Detach = False,
     wait: Patience = 120,

@@ -303,8 +303,8 @@ def _waiting_words(story: Story) -> str:
     who = f"{len(parked)} of {len(running)} tasks are waiting"
     why = parked[0].waits_for or ""
     is_overall = why.endswith(ON_ALL_MACHINES)
-    more = "airboss settings set max_tasks_all N" if is_overall else "airboss serve --max-tasks N"
-    return f"{who} for {why} (run more at once: {more})"
+    more = "max_tasks_all" if is_overall else "max_tasks"
+    return f"{who} for {why} (run more at once: airboss settings set {more} N)"
 
 
 def state_words(state: str) -> str:

@@ -6,14 +6,17 @@ import typer
 
 from airboss.cli.options import AsJson, Data, Yes
 
-app = typer.Typer(help="Keep keys of providers and tokens of accounts.")
+app = typer.Typer(help="Store keys of providers and tokens of accounts.")
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the secret.")]
 
 
 @app.command("set")
 def secret_set(name: Name, data: Data = None) -> None:
-    """Keep a secret. It is asked for, or read from standard input; never pass it as an argument."""
+    """Store a secret on this machine.
+
+    You are asked for it; in a script, pass it on standard input. It is never an argument.
+    """
     from airboss.cli.secret.secrets import read_secret, secrets_of
 
     with secrets_of(data) as secrets:
@@ -22,7 +25,7 @@ def secret_set(name: Name, data: Data = None) -> None:
 
 @app.command("list")
 def secret_list(data: Data = None, as_json: AsJson = False) -> None:
-    """List the names of the secrets, and where each is kept."""
+    """List the names of the secrets, and where each is stored."""
     from airboss.cli.secret.secrets import list_secrets, secrets_of
 
     with secrets_of(data) as secrets:

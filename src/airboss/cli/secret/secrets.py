@@ -101,7 +101,7 @@ def list_secrets(secrets: SecretDesk, *, is_json: bool) -> None:
         print_json({"items": items})
         return
     if not items:
-        aside().line("No secrets are kept. Keep one with: airboss secret set NAME")
+        aside().line("No secrets are stored. Store one with: airboss secret set NAME")
         return
     rows = [
         (str(item["name"]), _PLACES.get(str(item["place"]), "elsewhere"), moment(item["at"]))

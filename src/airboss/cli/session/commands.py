@@ -48,7 +48,7 @@ def chat(
     ] = None,
     agent: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="The custom agent, of settings or entry, that it is."),
+        typer.Option(metavar="NAME", help="Custom agent to use, from the settings or the entry."),
     ] = None,
     plan: Annotated[
         bool, typer.Option("--plan", help="Make a plan first; you approve it (airboss inbox).")
@@ -98,7 +98,7 @@ def models(data: Data = None, as_json: AsJson = False) -> None:
 
 @app.command()
 def accounts(data: Data = None, as_json: AsJson = False) -> None:
-    """List the accounts of Copilot, and which of them can be used."""
+    """List Copilot accounts, and which of them can be used."""
     from airboss.cli.session.accounts import show_accounts
 
     show_accounts(reach(data)(), is_json=as_json)
@@ -121,12 +121,12 @@ def ask(
 def compact(
     session: SessionId,
     instructions: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="What the summary is to dwell on.")
+        str | None, typer.Option(metavar="TEXT", help="What the summary should focus on.")
     ] = None,
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """Replace the history of an idle session by a summary."""
+    """Replace the history of an idle session with a summary."""
     from airboss.cli.session.queue import show_compaction
 
     show_compaction(reach(data)(), named(data, session, "ses"), instructions, is_json=as_json)
@@ -141,7 +141,7 @@ def fork(
     ] = None,
     permissions: Annotated[
         Permissions | None,
-        typer.Option(help="What the copy may do: caged puts it into a cage, others out of one."),
+        typer.Option(help="What the copy may do; caged puts it in a cage, others take it out."),
     ] = None,
     data: Data = None,
     as_json: AsJson = False,
@@ -156,22 +156,22 @@ def fork(
 @app.command()
 def mcp(
     session: Annotated[
-        str | None, typer.Argument(metavar="SESSION", help="Without it, all open sessions.")
+        str | None, typer.Argument(metavar="SESSION", help="Session id. [all open sessions]")
     ] = None,
     sign_in: Annotated[
-        str | None, typer.Option(metavar="SERVER", help="Sign in at this server, in a browser.")
+        str | None, typer.Option(metavar="SERVER", help="Sign in to this server, in a browser.")
     ] = None,
     finish: Annotated[
         str | None,
-        typer.Option(metavar="ADDRESS", help="Finish, with the address the browser ended at."),
+        typer.Option(metavar="ADDRESS", help="Finish with the address where the browser ended up."),
     ] = None,
     sign_out: Annotated[
-        str | None, typer.Option(metavar="SERVER", help="Forget the sign-in at this server.")
+        str | None, typer.Option(metavar="SERVER", help="Sign out of this server.")
     ] = None,
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the MCP servers of a session: state, tools and errors. Or sign in at one."""
+    """List the MCP servers of a session with their tools and errors. Or sign in to one."""
     from airboss.cli.session.servers import ServerWish, show_servers
 
     which = None if session is None else named(data, session, "ses")
@@ -190,12 +190,12 @@ def switch(
         Permissions | None, typer.Option(help="What it may do; wider needs the role own.")
     ] = None,
     agent: Annotated[
-        str | None, typer.Option(metavar="NAME", help="One of its agents; “” for none of them.")
+        str | None, typer.Option(metavar="NAME", help='One of its agents; "" for none.')
     ] = None,
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """Let a session go on with another model, policy, effort, agent."""
+    """Switch a session to another model, effort, agent or policy."""
     from airboss.cli.session.queue import show_switch
 
     asked = {

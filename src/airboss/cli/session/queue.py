@@ -62,7 +62,7 @@ def compacted_in_words(said: Json) -> str:
     before, after = said["before"], said["after"]
     sizes = "" if after is None else f": {before} tokens before, {after} now"
     removed = "1 message" if said["removed"] == 1 else f"{said['removed']} messages"
-    return f"A summary stands for {removed}{sizes}."
+    return f"A summary replaces {removed}{sizes}."
 
 
 def show_compaction(
@@ -86,14 +86,14 @@ def show_fork(
         print_json(said)
     else:
         new = said["id"]
-        out().line(f"{new} is a copy of {session}. To go on: airboss chat --session {new}")
+        out().line(f"{new} is a copy of {session}. To continue: airboss chat --session {new}")
 
 
 def switch(client: Client, session: str, asked: Mapping[str, str | None]) -> Json:
     """From the next turn on."""
     given = {name: value for name, value in asked.items() if value is not None}
     if not given:
-        raise CommandRefused("Say what is to change: --model, --effort or --permissions.")
+        raise CommandRefused("Nothing to change: pass --model, --effort, --agent or --permissions.")
     return client.patch(f"/api/v1/sessions/{session}", given)
 
 

@@ -10,7 +10,7 @@ from airboss.cli.session.sign_in import finish, sign_in, sign_out
 from airboss.cli.trouble import CommandRefused
 
 _MOST = 200
-_NONE = "No MCP servers. Describe some in an entry or in the settings: see docs/entry.md."
+_NONE = "No MCP servers. Add some in an entry or in the settings: see docs/entry.md."
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ def sign_in(client: Client, session: str, server: str, *, is_json: bool) -> None
             pen.line(visible_line(f"Signed in at {server}."))
             return
         time.sleep(_LOOK_SECONDS)
-    raise Trouble("Nobody has signed in within ten minutes. Begin it again.", Exit.FAILED)
+    raise Trouble("Nobody signed in within ten minutes. Start the sign-in again.", Exit.FAILED)
 
 
 def finish(client: Client, address: str, *, is_json: bool) -> None:

@@ -40,6 +40,13 @@ test("a command has its output without the runtime's mark, and its exit code", (
   });
 });
 
+test("a command whose output is too long for the model has its exit code all the same", () => {
+  const detail =
+    "Output too large to read at once.\n1\n2\n\n<shellId: 1 completed with exit code 1>";
+  const long = tool("bash", { command: "make test" }, { output: "1\n2\n3\n", detail });
+  expect(callOf(long)).toMatchObject({ exit: 1, output: "1\n2\n3\n" });
+});
+
 test("a search has its hits with their lines, or the files alone", () => {
   const lines = tool(
     "grep",

@@ -71,11 +71,13 @@ function shell(tool: ToolBlock, given: Given): Call {
   const said = tool.output.replace(TERMINAL_COLOURS, "");
   const from = Math.max(0, said.length - LONGEST_EXIT);
   const exit = EXIT.exec(said.slice(from));
+  // Of an output that is too long for the model, only what the model reads instead tells.
+  const told = exit ?? EXIT.exec(tool.detail?.slice(-LONGEST_EXIT) ?? "");
   return {
     kind: "shell",
     command: text(given, "command") ?? "",
     output: exit === null ? said : said.slice(0, from + exit.index),
-    exit: exit === null ? null : Number(exit[1]),
+    exit: told === null ? null : Number(told[1]),
   };
 }
 

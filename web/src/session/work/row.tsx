@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useContext } from "preact/hooks";
-import { now } from "../../live/feed";
+import { known } from "../../live/feed";
 import { becameOf, wasYes } from "../../parts/asking";
 import { Icon, type IconName } from "../../parts/icon";
 import { PastAsks } from "../../parts/past-ask";
@@ -67,7 +67,7 @@ export function Row({ id, icon, title, link, facts, time, opens = false, flat, c
 
 export function Took({ tool }: Pick<CallEntry, "tool">) {
   const past = useContext(PastAsks);
-  const seen = past?.at ?? now.value;
+  const seen = past?.at ?? known.value;
   const words = tool.receiving
     ? took(Math.floor(Math.max(0, seen - tool.at) / 1000) * 1000).replace(".0", "")
     : took((tool.ended_at ?? tool.at) - tool.at);
