@@ -84,9 +84,40 @@ def fault(folder: Path, code: str) -> str:
             "4: RuntimeError: The session can be used",
         ),
         ("session.on('idle', print)\n", "3: ValueError: on: there are no events 'idle'; there are"),
+        (
+            "@tool('a')\ndef b(): 'y'\n",
+            "3: TypeError: tool: put it above a function, as @tool or as",
+        ),
+        (
+            "import functools\ntool(functools.partial(print))\n",
+            "4: TypeError: tool: what it is put above has no name of its own; give it one by name=",
+        ),
+        (
+            "@hook.pre_tool_use(['bash'])\ndef a(use): ...\n",
+            "3: TypeError: hook.pre_tool_use: names of tools are given as tools=['bash']",
+        ),
+        ("@tool(name=7)\ndef a(): 'y'\n", "3: TypeError: tool 7: name= is a text, and not 7"),
+        (
+            "@tool(description=7)\ndef a(): 'y'\n",
+            "3: TypeError: tool a: description= is a text, and not 7",
+        ),
+        (
+            "@tool(seconds='60')\ndef a(): 'y'\n",
+            "3: TypeError: tool a: seconds= is a number, and not '60'",
+        ),
+        (
+            "@tool(parameters=[])\ndef a(): 'y'\n",
+            "3: TypeError: tool a: parameters= is a JSON Schema, as a dict, and not []",
+        ),
+        (
+            "@hook.pre_tool_use('bash')\ndef a(use): ...\n",
+            "3: TypeError: hook.pre_tool_use: names of tools are given as tools=['bash']",
+        ),
         ("def a(:\n", "3: SyntaxError: "),
         ("import nowhere_at_all\n", "3: ModuleNotFoundError: No module named 'nowhere_at_all'"),
         ("raise SystemExit\n", "3: SystemExit"),
+        ("raise KeyboardInterrupt\n", "3: KeyboardInterrupt"),
+        ("import asyncio\nraise asyncio.CancelledError('x')\n", "4: CancelledError: x"),
         ("raise ValueError('two\\nlines')\n", "3: ValueError: two lines"),
     ],
 )

@@ -30,6 +30,10 @@ TOO_LONG = "x" * (MOST_RESULT + 1)
             ToolRefusal("The tool gave a result that is none."),
         ),
         (
+            {"result": {"textResultForLlm": "x", "resultType": ["success"]}},
+            ToolRefusal("The tool gave a result that is none."),
+        ),
+        (
             {"result": {"textResultForLlm": "a dot", "binaryResultsForLlm": [DOT]}},
             ToolPictures("a dot", (ToolImage("image/png", "aGVsbG8="),)),
         ),

@@ -8,6 +8,7 @@ import pytest
 
 from airboss.extensions.child import HeardPace
 from airboss.extensions.frames import (
+    MOST_DEPTH,
     MOST_FRAME,
     MOST_NOISE,
     MOST_VALUES,
@@ -54,6 +55,7 @@ def framed(body: bytes) -> bytes:
         (f"Content-Length: {MOST_FRAME + 1}\r\n\r\n".encode(), "4,194,304 are the most"),
         (b"Content-Length: 3\r\n\r\n{x}", "not JSON"),
         (b"Content-Length: 2\r\n\r\n[]", "not a JSON object"),
+        (framed(b'{"a":%s%s}' % (b"[" * MOST_DEPTH, b"]" * MOST_DEPTH)), "than 100 levels deep"),
         (b"x" * (MOST_NOISE + 100), "more than 1 MiB"),
         (b"x\n" * MOST_NOISE, "more than 1 MiB"),
         (framed(b"[%s[]]" % (b"[]," * (1 << 20))), "more than 50,000 values"),
@@ -65,6 +67,34 @@ def framed(body: bytes) -> bytes:
 def test_what_cannot_be_talked_with_is_ended_in_words(said: bytes, why: str) -> None:
     with pytest.raises(BadMessage, match=why):
         read_all(FrameReader(), said)
+
+
+@pytest.mark.parametrize(
+    ("said", "heard"),
+    [
+        (b'{"a":NaN,"b":[Infinity,-Infinity,1e999],"c":1.5}', [None, [None, None, None], 1.5]),
+        (
+            b'{"a":"\\ud83d!","b":["\\uDE00"],"c":{"\\ud800":1}}',
+            ["\ufffd!", ["\ufffd"], {"\ufffd": 1}],
+        ),
+        (b'{"a":"\\ud83d\\ude00","b":"\\\\ud83d","c":1}', ["\U0001f600", "\\ud83d", 1]),
+        (b'{"a":"\xed\xa0\xbd","b":1,"c":1}', ["\ufffd", 1, 1]),
+        (b'{"a":"%s","b":1,"c":1}' % (b"[" * 300), ["[" * 300, 1, 1]),
+    ],
+)
+def test_what_the_agent_runtime_could_not_read_is_heard_so_that_it_can(
+    said: bytes, heard: list[object]
+) -> None:
+    [message] = FrameReader().feed(framed(said))
+    assert list(message.values()) == heard
+
+
+def test_of_two_lengths_the_one_at_the_message_counts() -> None:
+    noise: list[bytes] = []
+    printed = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n"
+    said = frame({"id": 1}).replace(b"\r\n\r\n", b"\r\nContent-Type: application/json\r\n\r\n")
+    assert [*FrameReader(noise.append).feed(printed + said)] == [{"id": 1}]
+    assert b"".join(noise) == printed
 
 
 def test_half_a_character_can_be_said() -> None:
@@ -81,6 +111,7 @@ def test_what_is_hard_to_read_takes_no_time() -> None:
         b"Content-Length:" + b"1" * 65_000,
         framed(b"[%s[]]" % (b"[]," * (1 << 20))),
         framed(b'["%s"]' % (b'","' * (1 << 20))),
+        framed(b"[" * 200 + b"]" * (4 << 20)),
     ]
     for said in heavy:
         began = time.thread_time()

@@ -9,6 +9,7 @@ import pytest
 
 from airboss.harness.setup import Said
 from airboss.model.events import PermissionDecided, SessionError, ToolEnded, TurnEnded
+from airboss.model.excerpt import MOST_OF_A_REASON
 from airboss.model.extension_events import ExtensionHooked, ExtensionSaid
 from airboss.model.gate_events import ToolVetoed
 from airboss.session_keys import SessionKeys
@@ -23,6 +24,10 @@ if "refuse" in given["command"]:
     print(json.dumps({"decision": "block", "reason": "not this"}))
 else:
     print(json.dumps({"modifiedArgs": {**given, "command": "echo changed"}}))
+"""
+SCRIPT = """
+import { joinSession } from "@github/copilot-sdk/extension";
+await joinSession({ hooks: { %s } });
 """
 BOTH = pytest.mark.parametrize("name", ["seed-hooks-py", "seed-hooks"])
 
@@ -108,6 +113,41 @@ async def test_an_abort_of_the_error_hook_ends_the_turn_that_the_runtime_would_t
     [ended] = await hosted.said(session, TurnEnded)
     assert ended.outcome in ("aborted", "failed")
     assert hosted.noted("errors") == ["model_call"]
+
+
+@pytest.mark.parametrize(
+    ("result", "why"),
+    [
+        ("{ textResultForLlm: 7 }", "should have a text"),
+        ("{ textResultForLlm: 'x', resultType: 'splendid' }", "should have a text"),
+        ("'x'.repeat(2 << 20)", "more than 1 MiB"),
+    ],
+)
+async def test_a_result_that_is_none_leaves_the_tools_own(
+    hosted: Hosted, result: str, why: str
+) -> None:
+    hook = f"onPostToolUse: async () => ({{ modifiedResult: {result} }})"
+    await hosted.add("odd", SCRIPT % hook, "extension.mjs")
+    session = await hosted.open()
+    assert "fine" in results_in(await hosted.ask(session, shell("fine")))[-1]
+    [hooked] = await hosted.said(session, ExtensionHooked)
+    assert (hooked.hook, hooked.outcome) == ("postToolUse", "failed")
+    assert why in hooked.text
+
+
+async def test_a_reason_has_no_end_for_nobody(hosted: Hosted) -> None:
+    await hosted.add(
+        "wordy",
+        """
+        @hook.pre_tool_use
+        def no(use):
+            return Deny("no " * 1_000_000)
+        """,
+    )
+    session = await hosted.open()
+    told = results_in(await hosted.ask(session, shell("fine")))[-1]
+    assert "The extension wordy refuses it: no no " in told
+    assert len(told) < MOST_OF_A_REASON + 200
 
 
 async def test_a_hook_about_other_tools_is_not_asked(hosted: Hosted) -> None:

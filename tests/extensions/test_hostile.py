@@ -282,6 +282,86 @@ async def test_answers_that_mean_nothing_refuse_a_call_and_are_passed_over_elsew
     await hosted.house.sessions.close(session, ME)
 
 
+ODD_JSON = """
+// A text cut in the middle of a character, a number that is none, and a list in lists.
+import { joinSession } from "@github/copilot-sdk/extension";
+const deep = (levels) => (levels ? [deep(levels - 1)] : []);
+
+await joinSession({
+    tools: [
+        { name: "half", description: "x", handler: async () => "owl \\u{1f989}".slice(0, 5) },
+        {
+            name: "typeless",
+            description: "x",
+            parameters: { properties: { most: { type: "number", maximum: 1 / 3 } } },
+            handler: async () => ({ textResultForLlm: "x", resultType: ["success"] }),
+        },
+    ],
+    hooks: {
+        onPreToolUse: async ({ toolArgs }) =>
+            toolArgs.command === "deep" ? { modifiedArgs: { command: "x", deep: deep(200) } } : {},
+    },
+});
+"""
+
+
+async def test_what_the_runtime_could_not_read_stops_no_turn(hosted: Hosted) -> None:
+    await hosted.bring("good")
+    await hosted.add("odd", ODD_JSON, "extension.mjs")
+    session = await hosted.open()
+    assert (
+        results_in(await hosted.ask(session, "call half {}"))[-1] == "owl \N{REPLACEMENT CHARACTER}"
+    )
+    assert "success" in results_in(await hosted.ask(session, "call typeless {}"))[-1]
+    deep = f"call bash {json.dumps({'command': 'deep', 'description': 'x'})}"
+    told = results_in(await hosted.ask(session, deep))[-1]
+    assert "could not check this call" in told
+    assert "more than 100 levels deep" in told
+    await until(lambda: hosted.extension(session, "odd").is_running)
+    await good_works(hosted, session)
+    await hosted.house.sessions.close(session, ME)
+
+
+async def test_one_that_only_ends_is_not_said_to_have_said_why(hosted: Hosted) -> None:
+    await hosted.add("brief", "process.exit(5);", "extension.mjs")
+    session = await hosted.open()
+    await until(lambda: hosted.extension(session, "brief").reason)
+    assert hosted.extension(session, "brief").reason == "It ended with exit code 5."
+    await hosted.house.sessions.close(session, ME)
+
+
+async def test_one_that_closes_its_streams_keeps_no_call_waiting(hosted: Hosted) -> None:
+    await hosted.bring("good")
+    await hosted.add(
+        "deaf",
+        """
+        import { closeSync } from "node:fs";
+        import { joinSession } from "@github/copilot-sdk/extension";
+
+        await joinSession({
+            tools: [
+                {
+                    name: "close_it",
+                    description: "x",
+                    handler: async () => {
+                        closeSync(1);
+                        await new Promise((done) => setTimeout(done, 60_000));
+                    },
+                },
+            ],
+        });
+        """,
+        "extension.mjs",
+    )
+    session = await hosted.open()
+    began = time.monotonic()
+    told = results_in(await hosted.ask(session, "call close_it {}"))[-1]
+    assert "The extension deaf failed: It closed its standard output" in told
+    assert time.monotonic() - began < 20
+    await good_works(hosted, session)
+    await hosted.house.sessions.close(session, ME)
+
+
 async def test_one_that_starts_too_many_processes_is_ended_with_all_of_them(
     hosted: Hosted, monkeypatch: pytest.MonkeyPatch
 ) -> None:

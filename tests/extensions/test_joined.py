@@ -36,7 +36,14 @@ def test_what_is_not_let_in(tools: object, why: str) -> None:
 
 def test_a_property_may_be_named_like_a_word_that_schemas_may_not_have() -> None:
     named = {"properties": {"$dynamicRef": {"type": "string"}}}
-    assert joined({"tools": [tool(parameters=named)]}).tools["ticket"].offer.parameters == named
+    [brought] = joined({"tools": [tool(parameters=named)]}).tools.values()
+    assert brought.offer.parameters == {"type": "object", **named}
+
+
+def test_parameters_without_a_type_are_those_of_an_object() -> None:
+    """Otherwise the runtime does not tell the model of the tool, and says nothing."""
+    [brought] = joined({"tools": [tool(parameters={"anyOf": [{}]})]}).tools.values()
+    assert brought.offer.parameters == {"type": "object", "anyOf": [{}]}
 
 
 def test_tools_ask_leave_and_stand_before_hidden_ones_of_the_runtime() -> None:

@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import signal
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,34 @@ async def test_the_second_of_two_never_has_the_name_whoever_is_faster(hosted: Ho
     [refused] = await hosted.said(session, ExtensionRefused)
     assert refused.name == "b-fast"
     assert results_in(await hosted.ask(session, "call wanted {}"))[-1] == "slow"
+
+
+async def test_other_pythons_that_one_starts_have_nothing_of_ours(
+    hosted: Hosted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    room = hosted.host(await hosted.open()).room
+    environ = {**room.environ, "PYTHONPATH": "/somebody/elses"}
+    monkeypatch.setattr(room, "environ", environ)
+    await hosted.add(
+        "starts",
+        """
+        import subprocess
+        @tool
+        def paths() -> str:
+            "Says where another Python looks for modules."
+            told = "import os; print(*[f'{n}={v}' for n, v in os.environ.items() if 'PYTHON' in n])"
+            done = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True)
+            return f"{done.stdout.strip()} {'/somebody/elses' in sys.path} {sys.flags.utf8_mode}"
+        """,
+    )
+    session = await hosted.open()
+    told = results_in(await hosted.ask(session, "call paths {}"))[-1]
+    assert told == f"{' '.join(_pythons(environ))} False 1"
+    await hosted.house.sessions.close(session, ME)
+
+
+def _pythons(environ: Mapping[str, str]) -> list[str]:
+    return [f"{name}={value}" for name, value in environ.items() if "PYTHON" in name]
 
 
 async def test_a_crash_in_a_call_fails_it_with_name_and_reason_and_it_starts_again(

@@ -3,6 +3,7 @@ process is left, and no guard is forgotten."""
 
 import asyncio
 import json
+import shutil
 
 import psutil
 import pytest
@@ -12,7 +13,7 @@ from airboss.extensions.hooks import ExtensionHooks
 from airboss.extensions.host import ExtensionHost
 from airboss.model.extension_events import ExtensionHooked
 from airboss.runtime.sweep import processes_of_extensions
-from tests.extensions.hosted import GOOD, Hosted, results_in, until
+from tests.extensions.hosted import GOOD, Hosted, results_in, tools_in, until
 from tests.service.house import ME
 
 SHELL = f"call bash {json.dumps({'command': 'echo hi', 'description': 'x'})}"
@@ -164,3 +165,18 @@ async def test_the_last_hooks_of_all_extensions_have_their_time(
     await hosted.house.sessions.close(session, ME)
     ended = [one for one in await hosted.said(session, ExtensionHooked) if one.hook == "sessionEnd"]
     assert [(one.name, one.outcome) for one in ended] == [("one", "changed"), ("two", "changed")]
+
+
+async def test_tools_come_and_go_in_a_session_that_was_opened_without(hosted: Hosted) -> None:
+    session = await hosted.open()
+    assert "good" not in tools_in(await hosted.ask(session))
+    folder = await hosted.add("good", GOOD)
+    await hosted.host(session).reload()
+    assert results_in(await hosted.ask(session, 'call good {"word": "day"}'))[-1] == "good day"
+    shutil.rmtree(folder)
+    await hosted.host(session).reload()
+    assert "good" not in tools_in(await hosted.ask(session))
+    await hosted.add("good", GOOD)
+    await hosted.host(session).reload()
+    assert "good" in tools_in(await hosted.ask(session))
+    await hosted.house.sessions.close(session, ME)

@@ -118,10 +118,10 @@ async def test_a_link_in_its_place_switches_no_guard_off_either(
     folder.symlink_to(tmp_path / "elsewhere")
     found = await shelved.one("guard")
     assert (found.state, found.digest) == ("changed", "")
-    assert "link that leads out" in found.reason
+    assert "link that leads elsewhere" in found.reason
     assert found.program is not None
     assert found.program.read_text(encoding="utf-8") == TEXT
-    with pytest.raises(Invalid, match="link that leads out"):
+    with pytest.raises(Invalid, match="link that leads elsewhere"):
         await shelved.trust.look(str(folder))
     assert await shelved.trust.remove(str(folder), "me") == [str(folder)]
     assert (await shelved.one("guard")).state == "failed"
@@ -134,6 +134,10 @@ ODD: list[tuple[Callable[[Path], object], str]] = [
     (lambda at: (at / "up").symlink_to(".."), "up is a link that leads out"),
     (lambda at: (at / "gone").symlink_to("nowhere"), "gone is a link that leads nowhere"),
     (lambda at: os.mkfifo(at / "pipe"), "pipe is not a file"),
+    (
+        lambda at: (at / "extension.py").rename(at / "x") and (at / "extension.py").mkdir(),
+        "extension.py is a folder",
+    ),
     (lambda at: (at / "big").write_bytes(bytes(5 * 2**20)), "more than 5 MiB"),
     (
         lambda at: [(at / f"{number}").touch() for number in range(MOST_FILES)],

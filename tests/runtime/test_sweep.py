@@ -98,6 +98,18 @@ async def test_a_look_is_quick_enough_for_every_abort() -> None:
     assert time.process_time() - began < 0.5
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere each is looked at alone")
+async def test_hundreds_are_ended_before_they_start_more() -> None:
+    tree = "for n in $(seq 300); do sleep 4730.1 & done; wait"
+    with started(tree, COPILOT_AGENT_SESSION_ID="ses_many") as many:
+        assert await soon(lambda: len(running("sleep 4730.1")) >= 300)
+        began = time.process_time()
+        await sweep_session("ses_many")
+        assert time.process_time() - began < 1
+        assert many.wait(10) == -9
+        assert running("sleep 4730.1") == []
+
+
 SUBREAPER = """
 import asyncio, os, subprocess, sys, time
 import psutil

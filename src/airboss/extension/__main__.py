@@ -1,4 +1,4 @@
-"""What the host starts: `python -P -m airboss.extension PATH/extension.py`."""
+"""What the host starts, as `python -m airboss.extension PATH/extension.py` would."""
 
 import asyncio
 import os

@@ -23,7 +23,7 @@ def read_extension(file: Path, name: str) -> ModuleType:
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
         sys.modules.pop(name, None)
         raise Fault(fault_of(error, file)) from error
     return module

@@ -156,6 +156,9 @@ def _about_tools(
     kind: str, function: Callable[..., Any] | None, tools: Collection[str] | None
 ) -> Callable[..., Any]:
     listened = listened_tools(kind, tools)
+    if function is not None and not callable(function):
+        names = [function] if isinstance(function, str) else function
+        raise TypeError(f"hook.{kind}: names of tools are given as tools={names!r}")
     if function is not None:
         return _listen(kind, function, listened)
 

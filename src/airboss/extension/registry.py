@@ -109,7 +109,10 @@ def made_offer(
     repeatable: bool,
 ) -> OfferedTool:
     """Raises a TypeError or ValueError that names the tool and what is wrong with it."""
-    name = function.__name__ if name is None else name
+    name = _named(function, name)
+    _only(description, str | None, "description= is a text", name)
+    _only(seconds, int | float, "seconds= is a number", name)
+    _only(parameters, Mapping | None, "parameters= is a JSON Schema, as a dict", name)
     if not _NAME.fullmatch(name):
         raise ValueError(f"tool {name!r}: a name has 1 to 64 of the signs A-Z a-z 0-9 _ -")
     description = (inspect.getdoc(function) if description is None else description) or ""
@@ -125,6 +128,20 @@ def made_offer(
         raise ValueError(f"tool {name}: its parameters as JSON Schema are over {MOST_SCHEMA:,} B")
     call = takes.call if takes else call_parameter(function, name)
     return OfferedTool(name, description, schema, seconds, repeatable, function, takes, call)
+
+
+def _named(function: object, name: str | None) -> str:
+    if not callable(function):
+        raise TypeError("tool: put it above a function, as @tool or as @tool(name=…)")
+    _only(name, str | None, "name= is a text", name)
+    if name is None and not hasattr(function, "__name__"):
+        raise TypeError("tool: what it is put above has no name of its own; give it one by name=")
+    return str(getattr(function, "__name__", "")) if name is None else name
+
+
+def _only(given: object, kind: Any, words: str, tool: object) -> None:
+    if not isinstance(given, kind):
+        raise TypeError(f"tool {tool}: {words}, and not {given!r}")
 
 
 def listened_tools(kind: str, tools: Collection[str] | None) -> frozenset[str] | None:

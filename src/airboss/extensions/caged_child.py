@@ -12,6 +12,7 @@ from airboss.runtime.cage.programs import CageProgram, CagePrograms
 from airboss.runtime.sweep import EXTENSION, sweep_extensions
 
 _PIECE: Final = 1 << 16
+_STDOUT: Final = 1
 
 
 @dataclass
@@ -37,6 +38,7 @@ class CagedChild(Child):
         while piece := await pipe.read(_PIECE):
             if seconds := self.take_output(piece):
                 await asyncio.sleep(seconds)
+        self.pipe_connection_lost(_STDOUT, None)
 
     async def _hear_errors(self, pipe: asyncio.StreamReader) -> None:
         while piece := await pipe.read(_PIECE):

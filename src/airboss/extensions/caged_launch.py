@@ -14,6 +14,7 @@ from airboss.extensions.launch import (
     NO_NODE,
     OUR_SDK,
     REQUIRED,
+    RUN_KIT,
     SDK,
     SDK_PATH,
     CannotLaunch,
@@ -24,12 +25,6 @@ from airboss.runtime.cage.programs import Place
 from airboss.runtime.cage.system import system_facts
 
 _KIT: Final = "extension"
-# The interpreter inside looks at no environment: the kit is put on its path by hand.
-_RUN: Final = (
-    "import runpy, sys; kit, sys.argv[1:] = sys.argv[1], sys.argv[2:]; sys.path.insert(0, kit); "
-    "sys.dont_write_bytecode = True; "
-    "runpy.run_module('airboss.extension', run_name='__main__', alter_sys=True)"
-)
 # Who started it is known inside only: the shell's parent becomes its own.
 _UNDER_PARENT: Final = 'COPILOT_EXTENSION_PARENT_PID=$PPID exec "$@"'
 
@@ -43,7 +38,7 @@ def caged_launch_of(
     folder = _hand_in(place, file.copy, f"extension-{file.copy_digest[:24]}")
     program, more = folder / file.program.name, {"SESSION_ID": session}
     if file.language == "python":
-        words = (str(system_facts().python), "-I", "-B", "-c", _RUN, str(_kit_in(place)))
+        words = (str(system_facts().python), "-I", "-B", "-c", RUN_KIT, str(_kit_in(place)))
         return Launch((*words, str(program)), more, cwd)
     return _javascript(program, cwd, more, place, cli)
 

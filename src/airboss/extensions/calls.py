@@ -17,7 +17,7 @@ _NO_IMAGES: Final = (
     "The tool gave binary results that are not images: each has data in base64 and a mimeType, and "
     f"all of them have at most {_MOST_IMAGES >> 20} MiB."
 )
-_TYPES: Final = frozenset({"success", "failure", "rejected", "denied"})
+RESULT_TYPES: Final = ("success", "failure", "rejected", "denied")
 
 
 class CallCut(Exception):
@@ -89,7 +89,7 @@ def _read(params: Mapping[str, Any]) -> ToolSaid:
         return _bounded("" if result is None else str(result))
     said = cast("dict[str, Any]", result)
     text, kind = said.get("textResultForLlm"), said.get("resultType", "success")
-    if not isinstance(text, str) or kind not in _TYPES:
+    if not isinstance(text, str) or kind not in RESULT_TYPES:
         return ToolRefusal("The tool gave a result that is none.")
     if kind != "success":
         return _bounded(ToolRefusal(text, kind))

@@ -28,10 +28,20 @@ MOST_UNREAD: Final = 8 << 20
 # Messages of one process; who sends more is read more slowly.
 MOST_A_SECOND: Final = 2_000.0
 _AT_ONCE: Final = 4_000.0
+_STDIN: Final = 0
 _STDOUT: Final = 1
 _STDERR: Final = 2
+_STREAMS: Final = {_STDIN: "input", _STDOUT: "output"}
+# What the pinned bootstrap says of each extension in JavaScript, whatever becomes of it.
+_OF_THE_BOOTSTRAP: Final = (
+    "[extension-bootstrap] importing",
+    "[extension-bootstrap] starting",
+    "[extension-resolver] resolver hook loaded",
+)
 _TERM_SECONDS: Final = 2.0
 _CLOSE_SECONDS: Final = 0.3
+# Who ends closes its streams first.
+_ENDING_SECONDS: Final = 1.0
 
 
 @dataclass(frozen=True)
@@ -101,7 +111,8 @@ class Child(asyncio.SubprocessProtocol):
     @property
     def last_words(self) -> str:
         """The last line that it wrote to its standard error."""
-        lines = self.log.strip().splitlines()
+        lines = [line for line in self.log.splitlines() if line.strip()]
+        lines = [line for line in lines if not line.startswith(_OF_THE_BOOTSTRAP)]
         return lines[-1].strip() if lines else ""
 
     @property
@@ -215,6 +226,17 @@ class Child(asyncio.SubprocessProtocol):
         if isinstance(pipe, asyncio.ReadTransport) and not pipe.is_closing():
             pipe.pause_reading()
             asyncio.get_running_loop().call_later(seconds, pipe.resume_reading)
+
+    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
+        """Who hears or says nothing any more would keep every call waiting."""
+        del exc
+        if fd in _STREAMS:
+            loop = asyncio.get_running_loop()
+            loop.call_later(_ENDING_SECONDS, self._after_closing, _STREAMS[fd])
+
+    def _after_closing(self, stream: str) -> None:
+        if not self._exited.is_set():
+            self.end(f"It closed its standard {stream}, which is how it talks with Airboss.")
 
     def process_exited(self) -> None:
         self._exited.set()

@@ -20,7 +20,7 @@ MAIN_FILES: Final[Mapping[Language, str]] = {
 _IN_PROJECT: Final = Path(".github", "extensions")
 _NAME: Final = re.compile(NAME_PATTERN)
 _LEADS_OUT: Final = "The folder .github/extensions leads out of the project."
-_IS_LINK: Final = "The folder is a link that leads out of the folder of extensions."
+_IS_LINK: Final = "The folder is a link that leads elsewhere. Put the extension's own folder there."
 _BOTH: Final = "The folder has both extension.py and extension.mjs. Keep one of them."
 _NEITHER: Final = "The folder has no extension.py and no extension.mjs."
 
@@ -53,6 +53,11 @@ def project_folder(root: Path) -> Path:
     return root / _IN_PROJECT
 
 
+def may_have_extensions(root: Path) -> bool:
+    """Asked of each folder above a project whenever a session opens, so without a path made."""
+    return os.path.isdir(f"{root}{os.sep}{_IN_PROJECT}")
+
+
 def key_of(folder: Path) -> str:
     """What trust and switches are kept by. A link at this place, or in place of the folder of a
     project's extensions, is not followed: it brings in nothing that was trusted elsewhere, and what
@@ -83,6 +88,8 @@ def extension_at(folder: Path, scope: Scope) -> ExtensionFolder:
         fault = NAME_RULE
     elif len(there) != 1:
         fault = _BOTH if there else _NEITHER
+    elif (main := folder / MAIN_FILES[there[0]]).is_dir():
+        fault = f"{main.name} is a folder, not a file."
     return ExtensionFolder(scope, folder, there[0] if there else "python", fault)
 
 

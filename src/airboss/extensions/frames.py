@@ -5,6 +5,7 @@ frame. Nothing waits here: pieces go in, messages come out.
 """
 
 import json
+import math
 import re
 import time
 from collections.abc import Callable, Iterator
@@ -16,10 +17,17 @@ MOST_NOISE: Final = 1 << 20
 _NOISE_SECONDS: Final = 60.0
 # Values in one message: a thousand brackets are a hundred times as heavy as a text of their length.
 MOST_VALUES: Final = 50_000
+# Objects and lists in each other. The agent runtime reads no message of more than 128, and ours has
+# some around these.
+MOST_DEPTH: Final = 100
 _LENGTH: Final = re.compile(rb"Content-Length:[ \t]*(\d+)\r?\n", re.IGNORECASE)
 _END: Final = re.compile(rb"\n\r?\n")
 _BEGIN: Final = re.compile(rb"Content-Length:", re.IGNORECASE)
 _TEXT: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+# Half of a character, as JSON spells it out, and as it is then.
+_HALF_SAID: Final = re.compile(rb"\\u[dD][89a-fA-F]|\xed[\xa0-\xbf]")
+_HALF: Final = re.compile("[\ud800-\udfff]")
+_BRACKET: Final = re.compile(rb"[][{}]")
 # A head is no longer; what is kept of noise may be the beginning of one.
 _LONGEST_HEAD: Final = 512
 _LONGEST_WORD: Final = len("Content-Length:")
@@ -81,9 +89,9 @@ class FrameReader:
         at = 0
         while empty := _END.search(self._kept, at):
             end = empty.end()
-            found = _LENGTH.search(self._kept, max(at, end - _LONGEST_HEAD), end)
-            if found is not None:
-                return found.start(), found[1], end
+            # Of two, the last counts: a program may have printed the other before the message.
+            if found := [*_LENGTH.finditer(self._kept, max(at, end - _LONGEST_HEAD), end)]:
+                return found[-1].start(), found[-1][1], end
             at = end
         return None
 
@@ -112,13 +120,31 @@ class FrameReader:
 def _parsed(body: bytes) -> dict[str, Any]:
     if len(body) > MOST_VALUES and _has_too_many_values(body):
         raise BadMessage(f"It sent a message of more than {MOST_VALUES:,} values.")
+    if _is_too_deep(body):
+        raise BadMessage(f"It sent a message that is more than {MOST_DEPTH} levels deep.")
     try:
-        message: object = json.loads(body)
+        # JSON has no other numbers: the agent runtime would leave the whole message unread.
+        message: object = json.loads(body, parse_float=_finite, parse_constant=_nothing)
     except (ValueError, RecursionError):
         raise BadMessage("It sent a message that is not JSON.") from None
     if not isinstance(message, dict):
         raise BadMessage("It sent a message that is not a JSON object.")
-    return cast("dict[str, Any]", message)
+    return cast("dict[str, Any]", _mended(message) if _HALF_SAID.search(body) else message)
+
+
+def _mended(value: Any) -> Any:
+    """JavaScript cuts texts in the middle of a character. The agent runtime takes no such half, and
+    would leave the whole message unread."""
+    match value:
+        case str():
+            return _HALF.sub("\N{REPLACEMENT CHARACTER}", value)
+        case list():
+            return [_mended(one) for one in cast("list[Any]", value)]
+        case dict():
+            parts = cast("dict[str, Any]", value)
+            return {_mended(name): _mended(one) for name, one in parts.items()}
+        case _:
+            return value
 
 
 def _has_too_many_values(body: bytes) -> bool:
@@ -128,6 +154,26 @@ def _has_too_many_values(body: bytes) -> bool:
     if _marks(body) <= MOST_VALUES:
         return False
     return _marks(_TEXT.sub(b"", body)) > MOST_VALUES  # marks in a text are none
+
+
+def _is_too_deep(body: bytes) -> bool:
+    if body.count(b"[") + body.count(b"{") <= MOST_DEPTH:
+        return False
+    depth = 0
+    for found in _BRACKET.finditer(_TEXT.sub(b"", body)):
+        depth += 1 if found[0] in b"[{" else -1
+        if not 0 <= depth <= MOST_DEPTH:
+            break
+    return depth > MOST_DEPTH
+
+
+def _finite(digits: str) -> float | None:
+    number = float(digits)
+    return number if math.isfinite(number) else None
+
+
+def _nothing(_: str) -> None:
+    """As JavaScript writes what is not a number."""
 
 
 def _marks(body: bytes) -> int:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, TypeAlias, cast
 
+from airboss.extensions.calls import MOST_RESULT, RESULT_TYPES
 from airboss.extensions.extension import HookFailed, HookLate, HostedExtension
 from airboss.extensions.joined import BEFORE_CALL
 from airboss.harness.extension_door import ExtensionDoor
@@ -21,6 +22,7 @@ from airboss.session_keys import HookName
 
 Outcome: TypeAlias = Literal["changed", "context", "denied", "asked", "allowed", "late", "failed"]
 
+_TEXT: Final = "textResultForLlm"
 _DECISIONS: Final = (None, "allow", "deny", "ask")
 _HANDLING: Final = ("retry", "skip", "abort")
 # By the hook, what of its input its answer changes.
@@ -97,8 +99,9 @@ class ExtensionHooks:
         decision, tool = output.get("permissionDecision"), use.tool
         if decision not in _DECISIONS:
             raise WrongAnswer("`permissionDecision` should be allow, deny or ask.")
-        why = str(output.get("permissionDecisionReason") or "")
+        why = str(output.get("permissionDecisionReason") or "")[:MOST_OF_A_REASON]
         if (no := no_of(output)) is not None:
+            no = no[:MOST_OF_A_REASON]
             self._tell(one, BEFORE_CALL, "denied", tool, no)
             return GateRefusal(f"The extension {one.name} refuses it: {no}")
         changed = changed_by(BEFORE_CALL, {}, output).get("modifiedArgs")
@@ -155,6 +158,8 @@ class ExtensionHooks:
         output: dict[str, Any],
     ) -> None:
         changed = changed_by(kind, given, answer)
+        if "modifiedResult" in changed:
+            _check_result(answer["modifiedResult"])
         context = context_of(kind, answer)
         for value in changed.values():
             given[_CHANGED_KEYS[kind]] = value
@@ -220,3 +225,14 @@ class ExtensionHooks:
         self.door.tell(
             ExtensionHooked(name=one.name, hook=kind, tool=tool, outcome=outcome, text=clean)
         )
+
+
+def _check_result(given: Any) -> None:
+    """The runtime makes nothing of what it does not know: the model would read an empty result."""
+    said = cast("dict[str, Any]", given) if isinstance(given, dict) else {_TEXT: given}
+    text, kind = said.get(_TEXT, ""), said.get("resultType", "success")
+    if not isinstance(text, str) or kind not in RESULT_TYPES:
+        types = ", ".join(RESULT_TYPES)
+        raise WrongAnswer(f"`modifiedResult` should have a text, as one of: {types}.")
+    if len(text.encode()) > MOST_RESULT:
+        raise WrongAnswer(f"`modifiedResult` has more than {MOST_RESULT >> 20} MiB.")

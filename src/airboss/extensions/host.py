@@ -67,6 +67,8 @@ class ExtensionHost:
     _verdicts: dict[str, str | None] = field(default_factory=dict[str, "str | None"])
     # Whose each tool is that was offered here at any time, by name.
     _owners: dict[str, str] = field(default_factory=dict[str, str])
+    # As long as there was none, the agent has what it was opened with.
+    _has_had_some: bool = False
     _is_begun: bool = False
     _is_over: bool = False
 
@@ -98,6 +100,9 @@ class ExtensionHost:
                 return
             wanted = [self._made(file) for file in self.files if file.runs]
             self.extensions = [one for one in wanted if self._may_start(one)]
+            if not self.extensions:
+                return
+            self._has_had_some = True
             self._named.clear()
             self._names = GivenNames(self.door.servers)
             for one in self.extensions:
@@ -168,7 +173,8 @@ class ExtensionHost:
                 self._names.take_back(one.name)
 
     async def offer(self) -> None:
-        await self.door.offer(self.offers, self.hooks.names)
+        if self._has_had_some:
+            await self.door.offer(self.offers, self.hooks.names)
 
     @property
     def offers(self) -> tuple[ToolOffer, ...]:
@@ -208,6 +214,8 @@ class ExtensionHost:
         self._opened.set()
         self._named.set()
         await self._beside.close(cancel=True, seconds=1)
+        if not (self.extensions or self._leaving):
+            return
         over = event_of("session.shutdown", "over", {"shutdownType": "routine"})
         for one in self.extensions:
             one.tell(over)

@@ -120,6 +120,8 @@ def _tool(given: object) -> BroughtTool:
             f"The parameters of {name} are no schema of an object without $dynamicRef and "
             "$dynamicAnchor, which is what models take."
         )
+    # Of a tool whose parameters have no type, the runtime does not tell the model at all.
+    parameters = {"type": "object", **parameters}
     if len(json.dumps(parameters)) > MOST_SCHEMA:
         raise NotLetIn(f"The parameters of {name} have more than {MOST_SCHEMA >> 10} KiB.")
     # The runtime has hidden tools of its own: without `replaces` it would run such a one instead.

@@ -19,6 +19,11 @@ SDK: Final = "copilot-sdk"
 OUR_SDK: Final = Path(__file__).parent / "sdk"
 REQUIRED: Final = "required.cjs"
 SDK_PATH: Final = "AIRBOSS_SDK_PATH"
+# Puts the kit on the path by hand.
+RUN_KIT: Final = (
+    "import runpy, sys; kit, sys.argv[1:] = sys.argv[1], sys.argv[2:]; sys.path.insert(0, kit); "
+    "runpy.run_module('airboss.extension', run_name='__main__', alter_sys=True)"
+)
 NO_NODE: Final = "It needs Node 20 or newer, and there is no `node` on the PATH of the server."
 NO_SDK: Final = (
     "It needs the Copilot SDK for extensions, which the installed agent runtime does not have. "
@@ -47,10 +52,11 @@ def _python(program: Path, cwd: Path, environ: dict[str, str]) -> Launch:
     import airboss  # found by the child where we have it from
 
     package = str(Path(airboss.__file__).parent.parent)
-    ours = {"PYTHONPATH": package, "PYTHONUTF8": "1", "PYTHONDONTWRITEBYTECODE": "1"}
-    # -P: a file of the working directory must not stand in for a module.
-    command = (sys.executable, "-P", "-m", "airboss.extension", str(program))
-    return Launch(command, {**environ, **ours}, cwd)
+    # By words, and not by its environment: other Pythons that it starts, such as the tests of a
+    # project, are not to find our packages. -P: a file of the working directory must not stand in
+    # for a module.
+    words = ("-E", "-P", "-B", "-X", "utf8", "-c", RUN_KIT)
+    return Launch((sys.executable, *words, package, str(program)), environ, cwd)
 
 
 def _javascript(program: Path, cwd: Path, environ: dict[str, str], cli: Path | None) -> Launch:

@@ -94,6 +94,9 @@ class Peer:
             result = await self.handle(method, params)
         except (RpcRefusal, AirbossError) as refused:
             self._refuse(number, str(refused), getattr(refused, "code", _REFUSED))
+        except Exception:  # a fault of ours is logged, and it still waits for an answer
+            self._refuse(number, "Airboss failed at this request.", _REFUSED)
+            raise
         else:
             if number is not None:
                 self.child.say({"jsonrpc": "2.0", "id": number, "result": result})

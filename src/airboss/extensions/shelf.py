@@ -24,6 +24,7 @@ from airboss.extensions.discovery import (
     extensions_in,
     is_below,
     language_of,
+    may_have_extensions,
     project_folder,
 )
 from airboss.store.entries import TrustStore
@@ -145,10 +146,12 @@ class Shelf:
         """The project's and the user's; and those above the project. Of these count what somebody
         trusts: an agent that makes a repository below a guard does not switch it off."""
         project = find_repo_root(cwd.absolute())
-        here = [one for scope in SCOPES for one in extensions_in(self._root(cwd, scope), scope)]
+        own = extensions_in(project_folder(project), "project")
+        here = [*own, *extensions_in(self.user_folder, "user")]
         above = [
             folder
             for outer in project.parents
+            if may_have_extensions(outer)
             for folder in extensions_in(project_folder(outer), "project")
         ]
         return here, above

@@ -36,6 +36,7 @@ _TELL_PLACE: Final = (
     "--import data:text/javascript,Error.prototype.toString=function(){return`${this.stack}`}"
 )
 _SCRIPT_ERROR: Final = re.compile(r"^(?:\[.*\] Failed to load extension: )?(\w*Error\b.*)$", re.M)
+_SCRIPT_MISSING: Final = re.compile(r"Cannot find (?:module|package) '([^']+)' imported from (\S+)")
 # The tool that a refusal is about.
 _REFUSED_TOOL: Final = re.compile(
     r"(?:Its tool|tools named|(?:description|parameters) of) ([\w-]+)"
@@ -219,7 +220,20 @@ def fault_in(log: str, file: ExtensionFile, reason: str) -> str:
         for at, line in _SCRIPT_PLACE.findall(log)
         if Path(at).is_relative_to(file.path)
     )
-    return f"{next(places, main)}: {said[1].strip()}"
+    place = next(places, None) or _importing(said[1], file.path) or main
+    return f"{place}: {said[1].strip()}"
+
+
+def _importing(said: str, folder: Path) -> str | None:
+    """Of an import that leads nowhere Node tells the file, and not the line. Blocking."""
+    missing = _SCRIPT_MISSING.search(said)
+    if missing is None or not Path(missing[2]).is_relative_to(folder):
+        return None
+    name, number = Path(missing[1]).name, 1
+    with contextlib.suppress(OSError):
+        lines = Path(missing[2]).read_text("utf-8", "replace").splitlines()
+        number = next((at for at, line in enumerate(lines, 1) if name in line), number)
+    return f"{Path(missing[2]).relative_to(folder)}:{number}"
 
 
 def _placed(no: str, file: ExtensionFile) -> str:

@@ -17,6 +17,7 @@ from typing import Final
 
 import psutil
 
+from airboss.runtime.descendants import Descendants, process_table
 from airboss.runtime.environment import LIFE, OWNER, SERVER
 from airboss.runtime.pids import left_in
 from airboss.runtime.supervisor import PR_SET_CHILD_SUBREAPER, prctl, stat_of
@@ -262,11 +263,9 @@ def _ourselves() -> set[int]:
 
 def _kill(found: list[int], spared: Collection[int]) -> None:
     doomed: dict[int, psutil.Process] = {}
-    for pid in found:
+    for pid in _with_all_below(found):
         with contextlib.suppress(psutil.Error):
-            process = psutil.Process(pid)
-            doomed[pid] = process
-            doomed.update({child.pid: child for child in process.children(recursive=True)})
+            doomed[pid] = psutil.Process(pid)
     dying = [process for pid, process in doomed.items() if pid not in spared]
     for process in dying:
         with contextlib.suppress(psutil.Error):
@@ -274,6 +273,21 @@ def _kill(found: list[int], spared: Collection[int]) -> None:
     end = time.monotonic() + _GONE_SECONDS
     while time.monotonic() < end and not all(_is_gone(process) for process in dying):
         time.sleep(0.005)
+
+
+def _with_all_below(found: Collection[int]) -> Collection[int]:
+    """From one look at all processes, where that can be had: one for each of some hundred would
+    leave them seconds to start more."""
+    if sys.platform == "linux":
+        table = process_table()
+        family = Descendants({pid: table[pid][1] for pid in found if pid in table})
+        family.look(table)
+        return family.noted.keys()
+    below: set[int] = {*found}
+    for pid in found:
+        with contextlib.suppress(psutil.Error):
+            below |= {child.pid for child in psutil.Process(pid).children(recursive=True)}
+    return below
 
 
 def _is_gone(process: psutil.Process) -> bool:

@@ -74,6 +74,8 @@ def test_what_it_brings_is_said_without_a_server_or_a_data_folder(here: Portal) 
         ),
         ("extension.mjs", "let a = 1;\n\nnull.b;\n", "extension.mjs:3: TypeError: "),
         ("extension.mjs", "let a = 1;\nlet = ;\n", "extension.mjs:2: SyntaxError: "),
+        ("extension.mjs", "let a;\nimport './none.mjs';\n", "extension.mjs:2: Error [ERR_MODULE"),
+        ("extension.mjs", "let a;\nimport 'no-such';\n", "extension.mjs:2: Error [ERR_MODULE"),
         ("main.py", "", "there is no such folder"),
     ],
 )
