@@ -1,12 +1,14 @@
 """A share of the chaos trial with many machines (`make chaos ARGS=--machines`), and proof that it
 finds what it looks for."""
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.crash.chaos_checks import Attempt, Evidence, Finding, Line
+from tests.crash.chaos_errands import retries_in
 from tests.crash.chaos_house import PORTALS, house_in
 from tests.crash.chaos_machines import DEAF_ONES, LEASE, Round, entry_of, script_of, tree_of
 from tests.crash.chaos_moves import Tellings, Told, former_owners
@@ -80,6 +82,27 @@ def test_whoever_tells_something_behind_a_move_is_found() -> None:
     assert "turn.ended (2) 10 ms behind the move" in told[0]
     assert "an agent of a.1" in told[1]
     assert "30 ms late" in told[1]
+
+
+def test_whoever_worked_on_a_run_that_another_one_had_accepted_is_found() -> None:
+    rows = [
+        Told("run", 1, "run.accepted", 10, "a.1"),
+        Told("run", 2, "run.work.started", 20, "b.1"),
+        Told("run", 3, "run.moved", 50, "c.1"),
+        Told("ses", 1, "turn.ended", 60, "b.1"),
+        Told("ses", 2, "session.closed", 70, "c.1"),
+    ]
+    found = Evidence(Tree.of("plain"), "succeeded", {}, {}, [], [])
+    told = [one.words for one in former_owners(found, Tellings("run", rows))]
+    assert told == ["ses: b.1 told turn.ended (1) 10 ms behind the move"]
+
+
+def test_a_retry_that_was_answered_and_did_not_happen_is_found() -> None:
+    ended: list[Json] = [{"kind": "run.ended"}]
+    once = Counter({"sent": 2, "answered": 1})
+    assert [one.kind for one in retries_in(ended, once)] == ["command"]
+    assert list(retries_in([*ended, {"kind": "run.retried"}, *ended], once)) == []
+    assert list(retries_in(ended, Counter())) == [], "of one that nobody retried"
 
 
 def test_a_part_of_the_page_is_said_anew_and_the_others_stay() -> None:
