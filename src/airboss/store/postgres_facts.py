@@ -19,8 +19,8 @@ from airboss.store.postgres_poolers import REFUSED, Pooler, is_poolers_refusal, 
 
 ENGINE_SCHEMA: Final = "dbos"
 # So many one server or worker has: one that writes, four that read, one for beats, one for notices,
-# five of the engine.
-CONNECTIONS: Final = 12
+# five of the engine, and one on which that is asked for strays.
+CONNECTIONS: Final = 13
 _ROUND_TRIPS: Final = 7
 
 _SERVER: Final = """

@@ -16,7 +16,7 @@ import pytest
 
 from airboss.cli.database.checks import CHECKS, judged
 from airboss.shared_database import examine, migrate
-from airboss.store.postgres_facts import SchemaRights
+from airboss.store.postgres_facts import CONNECTIONS, SchemaRights
 from tests.portal import Portal
 from tests.postgres import Postgres
 
@@ -48,6 +48,11 @@ def test_an_empty_database_is_fit_and_says_what_is_still_to_be_made(
     migrate(postgres_url)
     found = checked(nowhere, postgres_url)
     assert (found["schema"]["state"], found["engine"]["state"]) == ("ok", "ok")
+
+
+def test_the_page_says_as_many_connections_as_the_check_counts_with() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "many-machines.md").read_text("utf-8")
+    assert f"A server or a worker has up to {CONNECTIONS}, and" in page
 
 
 def test_what_cannot_be_reached_is_said_without_the_password(
