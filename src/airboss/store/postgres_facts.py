@@ -13,7 +13,7 @@ import psycopg
 from airboss.errors import StoreUnavailable
 from airboss.machine_settings import password_in
 from airboss.store.migrations import SchemaState
-from airboss.store.postgres_connection import SCHEMA, connect, is_refused
+from airboss.store.postgres_connection import SCHEMA, connect, is_refused, sentence
 from airboss.store.postgres_migrations import latest_schema
 from airboss.store.postgres_poolers import REFUSED, Pooler, is_poolers_refusal, pooler_behind
 
@@ -110,12 +110,12 @@ def facts_of(url: str) -> DatabaseFacts:
 def _in_words(error: psycopg.Error, url: str) -> str:
     if is_poolers_refusal(error):
         return REFUSED
-    said = " ".join(str(error).split()).rstrip(".")
+    said = sentence(error)
     if word := password_in(url):
         said = said.replace(word, "…")
     if is_refused(error):
-        return f"The database does not let Airboss in: {said}."
-    return f"The database cannot be reached: {said}."
+        return f"The database does not let Airboss in: {said}"
+    return f"The database cannot be reached: {said}"
 
 
 def _facts(connection: "psycopg.Connection[Any]", url: str) -> DatabaseFacts:
