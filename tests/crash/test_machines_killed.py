@@ -15,6 +15,8 @@ from tests.crash.chaos_moves import Tellings, Told, former_owners
 from tests.crash.chaos_page import rewritten
 from tests.crash.chaos_tree import Tree
 from tests.crash.chaos_watch import TASK, Followed
+from tests.crash.faults import Line as FaultLine
+from tests.crash.faults import page_of as faults_page
 from tests.postgres import Postgres
 from tests.trials import share, whole_only
 
@@ -113,3 +115,14 @@ def test_a_part_of_the_page_is_said_anew_and_the_others_stay() -> None:
         "# What kills cost\n\nFree.\n\n## In cages\n\nCaged.\n\n## On many machines\n\nMany.\n"
     )
     assert rewritten(page, "free", "Anew.") == page.replace("Free.", "Anew.")
+
+
+def test_a_fault_that_is_measured_again_has_its_rows_anew_and_all_others_stay() -> None:
+    def measured(fault: str, took: str) -> FaultLine:
+        return FaultLine(fault, "it goes on", "≤ 5 s", took, holds=True)
+
+    first = [measured("killed", "9 s"), measured("killed", "8 s"), measured("cut off", "7 s")]
+    page = faults_page([*first, measured("restart", "broke off")])
+    anew = [measured("killed", "1 s"), measured("away for 5 s", "2 s")]
+    rows = faults_page(anew, page, ("killed", "restart")).splitlines()[6:]
+    assert [row.split(" | ")[3] for row in rows] == ["1 s", "7 s", "2 s"]
