@@ -380,7 +380,7 @@ async def measure_all(root: Path, names: list[str], times: int) -> list[Line]:
                     try:
                         lines = await case.measure(house)
                     except (TimeoutError, AssertionError, httpx2.HTTPError) as error:
-                        lines = [Line(case.name, "", "", f"broke off: {error!r}", holds=False)]
+                        lines = [Line(case.name, "", "", f"broke off: {error!r:.200}", holds=False)]
                 for one in lines:
                     sys.stdout.write(
                         f"{'holds' if one.holds else 'OVER '}  {' | '.join(one[:4])}\n"
