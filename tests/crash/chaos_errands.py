@@ -49,6 +49,8 @@ class Errands:
     # Of each message whether it was acknowledged.
     said: dict[str, bool] = field(default_factory=dict[str, bool])
     retries: Counter[str] = field(default_factory=Counter[str])
+    # The run that is stopped and retried.
+    retried: str = ""
     asked: int = 0
     findings: list[Finding] = field(default_factory=list[Finding])
     _is_over: bool = False
@@ -138,7 +140,7 @@ class Errands:
         return answer.json()["state"] if answer is not None and answer.is_success else ""
 
     async def _stop_and_retry(self) -> None:
-        run = await self._start("long")
+        run = self.retried = await self._start("long")
         await asyncio.sleep(2)
         await self._stop(run, 1)
         async with asyncio.timeout(_TRIES_SECONDS):
@@ -174,22 +176,24 @@ class Errands:
             if not least <= accepted[text] <= 1:
                 yield Finding("command", f"{text!r} was accepted {accepted[text]} times")
         for run in self.runs:
-            for one in self._attempts(await self._events(run)):
+            retries = self.retries if run == self.retried else Counter[str]()
+            for one in retries_in(await self._events(run), retries):
                 yield one
         settled = Counter(e["item"] for e in await self._events("inbox", "inbox.settled"))
         for item, times in settled.items():
             if times > 1:
                 yield Finding("command", f"{item} was settled {times} times")
 
-    def _attempts(self, events: list[Json]) -> Iterator[Finding]:
-        kinds = [event["kind"] for event in events]
-        retried, ended = kinds.count("run.retried"), kinds.count("run.ended")
-        if not self.retries["answered"] <= retried <= self.retries["sent"] and retried:
-            yield Finding("command", f"a retry counted {retried} times: {self.retries}")
-        if ended != retried + 1:
-            yield Finding("command", f"{retried} retries and {ended} ends: {kinds}")
-
     async def _events(self, stream: str, kind: str = "") -> list[Json]:
         asked = "SELECT body FROM events WHERE stream = %s AND body <> '' ORDER BY seq"
         found = [json.loads(body) for (body,) in await self.house.rows(asked, stream)]
         return [event for event in found if kind in ("", event["kind"])]
+
+
+def retries_in(events: list[Json], retries: Counter[str]) -> Iterator[Finding]:
+    kinds = [event["kind"] for event in events]
+    retried, ended = kinds.count("run.retried"), kinds.count("run.ended")
+    if not retries["answered"] <= retried <= retries["sent"]:
+        yield Finding("command", f"a retry counted {retried} times: {retries}")
+    if ended != retried + 1:
+        yield Finding("command", f"{retried} retries and {ended} ends: {kinds}")

@@ -13,6 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
@@ -167,7 +168,8 @@ class MachineTrial:
         self.findings += check_moved(found, told, dict(second.streams), heads)
         self.findings += await self._views(names)
         self.findings += await left_behind(self.house, self.run, [v["id"] for v in found.sessions])
-        self.moved += self._times(found.run, [one.at for one in told.moves])
+        began = next(one.at for one in told.rows if one.stream == self.run)
+        self.moved += self._times(found.run, [began, *(one.at for one in told.moves)])
 
     async def _views(self, names: list[str]) -> list[Finding]:
         """No portal knows more than another."""
@@ -180,12 +182,14 @@ class MachineTrial:
         return found
 
     def _times(self, events: list[Any], at: list[int]) -> Iterator[tuple[str, float]]:
+        """`at`: when the run began, and each of its moves. What was done to a machine before it had
+        the run was not what moved it."""
         moves = [one["event"] for one in events if one["event"]["kind"] == "run.moved"]
-        for move, when in zip(moves, at, strict=True):
+        for move, (since, when) in zip(moves, pairwise(at), strict=True):
             done = [
                 (began, kind)
                 for began, kind, seat in self.house.done
-                if seat == move["from"] and began <= when
+                if seat == move["from"] and since <= began <= when
             ]
             if done:
                 began, kind = max(done)
@@ -221,6 +225,7 @@ class Round:
             self.trials.append(MachineTrial(tree_of(seed), self.house, watches))
         doors = [watch.client for watch in self.trials[0].watches]
         errands = Errands(self.house, self.seeds[0], doors)
+        asking: asyncio.Task[None] | None = None
         try:
             await together(*(trial.accept() for trial in self.trials))
             asking = asyncio.create_task(errands.run())
@@ -238,6 +243,9 @@ class Round:
         except (AssertionError, httpx2.HTTPError, OSError, psycopg.Error, TimeoutError) as error:
             self.trials[0].findings.append(Finding("wrong", f"the round broke off: {error!r}"))
         finally:
+            if asking is not None:
+                asking.cancel()
+                await asyncio.wait({asking})
             for trial in self.trials:
                 await trial.close()
 

@@ -58,12 +58,15 @@ class Tellings:
     def left_at(self) -> dict[str, int]:
         """From when on each life that had the run has it no more."""
         found: dict[str, int] = {}
-        before: str | None = next((one.by for one in self.rows if one.stream == self.run), None)
-        for move in self.moves:
-            if before is not None and before != move.by:
-                found[before] = move.at
-            found.pop(move.by, None)
-            before = move.by
+        # Who accepted it may have handed it over at once, which is no move.
+        had: set[str] = set()
+        for one in self.rows:
+            if one.stream != self.run:
+                continue
+            if one.kind == "run.moved":
+                found = dict.fromkeys(had, one.at) | found
+                found.pop(one.by, None)
+            had.add(one.by)
         return found
 
     def askers(self, found: Evidence) -> dict[Attempt, str]:

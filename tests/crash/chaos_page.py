@@ -22,6 +22,11 @@ def rewritten(page: str, part: str, words: str) -> str:
     return "\n\n".join(filter(None, said)) + "\n"
 
 
+def part_of(page: str, part: str) -> str:
+    """As it was said last."""
+    return _parts(page.removeprefix(_TITLE)).get(part, "")
+
+
 def _parts(page: str) -> dict[str, str]:
     found: dict[str, list[str]] = {"free": []}
     named = {heading: name for name, heading in _HEADINGS.items() if heading}

@@ -7,7 +7,7 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -15,7 +15,7 @@ import httpx2
 
 from airboss.machines.heart import LOST
 from tests.crash.chaos_house import House, Seat, house_in
-from tests.crash.chaos_page import rewritten
+from tests.crash.chaos_page import part_of, rewritten
 from tests.crash.marks import left_of
 from tests.machines.story import ENTRY, SCRIPT
 from tests.nursery import close_the_nursery
@@ -24,6 +24,8 @@ from tests.postgres import running_postgres
 LEASE: Final = 20.0
 TABLE: Final = Path(__file__).parents[2] / "bench" / "CHAOS.md"
 _STUCK_SECONDS: Final = 90.0
+# Before the first row.
+_HEAD_LINES: Final = 6
 # Of a restart that takes this much longer than somebody waits in it.
 _RESTART_SECONDS: Final = 0.4
 _NAMES: Final = ("portal-1", "portal-2", "worker-1")
@@ -52,6 +54,8 @@ class Line(NamedTuple):
     bound: str
     measured: str
     holds: bool
+    # Of the machine.
+    load: float = 0
 
 
 Measure = Callable[[House], Awaitable[list[Line]]]
@@ -376,27 +380,37 @@ async def measure_all(root: Path, names: list[str], times: int) -> list[Line]:
                     try:
                         lines = await case.measure(house)
                     except (TimeoutError, AssertionError, httpx2.HTTPError) as error:
-                        lines = [Line(case.name, "", "", f"broke off: {error!r}", holds=False)]
+                        lines = [Line(case.name, "", "", f"broke off: {error!r:.200}", holds=False)]
                 for one in lines:
                     sys.stdout.write(
                         f"{'holds' if one.holds else 'OVER '}  {' | '.join(one[:4])}\n"
                     )
                     sys.stdout.flush()
-                found += lines
+                found += [one._replace(load=os.getloadavg()[0]) for one in lines]
     return found
 
 
-def page_of(lines: list[Line]) -> str:
-    rows = [f"| {one.fault} | {one.seen} | {one.bound} | {one.measured} |" for one in lines]
-    load = os.getloadavg()[1]
-    cores = os.cpu_count()
+def page_of(lines: list[Line], before: str = "", again: Collection[str] = ()) -> str:
+    """With the rows `before` of all other faults. Of a case that is measured `again` nothing stays,
+    also where it broke off."""
+    found: dict[str, list[str]] = {}
+    for one in lines:
+        cells = (one.fault, one.seen, one.bound, one.measured, f"{one.load:.0f}")
+        found.setdefault(one.fault, []).append(f"| {' | '.join(cells)} |")
+    gone = {*found, *again}
+    rows: list[str] = []
+    for row in before.splitlines()[_HEAD_LINES:]:
+        fault = row.removeprefix("| ").partition(" | ")[0]
+        rows += found.pop(fault, []) if fault in gone else [row]
+    rows += [row for some in found.values() for row in some]
     return "\n".join(
         [
-            "Written by `python -m tests.crash.faults`: each fault alone, on two portals and a",
-            f"worker with a lease of {LEASE:g} s, on {cores} cores with a load of {load:.0f}.",
+            "Written by `python -m tests.crash.faults`: each fault alone, on two portals and one",
+            f"worker with a lease of {LEASE:g} s, on {os.cpu_count()} cores; with the load of the",
+            "minute.",
             "",
-            "| fault | people see | bound | measured |",
-            "| --- | --- | --- | --- |",
+            "| fault | people see | bound | measured | load |",
+            "| --- | --- | --- | --- | --- |",
             *rows,
         ]
     )
@@ -414,8 +428,10 @@ def main() -> int:
     finally:
         close_the_nursery()
     if not asked.no_table:
-        page = rewritten(TABLE.read_text("utf-8"), "faults", page_of(lines))
-        TABLE.write_text(page, encoding="utf-8")
+        page = TABLE.read_text("utf-8")
+        before = part_of(page, "faults") if asked.names else ""
+        part = page_of(lines, before, asked.names)
+        TABLE.write_text(rewritten(page, "faults", part), encoding="utf-8")
     return int(not all(one.holds for one in lines))
 
 

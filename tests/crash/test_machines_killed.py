@@ -1,18 +1,22 @@
 """A share of the chaos trial with many machines (`make chaos ARGS=--machines`), and proof that it
 finds what it looks for."""
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.crash.chaos_checks import Attempt, Evidence, Finding, Line
+from tests.crash.chaos_errands import retries_in
 from tests.crash.chaos_house import PORTALS, house_in
 from tests.crash.chaos_machines import DEAF_ONES, LEASE, Round, entry_of, script_of, tree_of
 from tests.crash.chaos_moves import Tellings, Told, former_owners
 from tests.crash.chaos_page import rewritten
 from tests.crash.chaos_tree import Tree
 from tests.crash.chaos_watch import TASK, Followed
+from tests.crash.faults import Line as FaultLine
+from tests.crash.faults import page_of as faults_page
 from tests.postgres import Postgres
 from tests.trials import share, whole_only
 
@@ -82,6 +86,27 @@ def test_whoever_tells_something_behind_a_move_is_found() -> None:
     assert "30 ms late" in told[1]
 
 
+def test_whoever_worked_on_a_run_that_another_one_had_accepted_is_found() -> None:
+    rows = [
+        Told("run", 1, "run.accepted", 10, "a.1"),
+        Told("run", 2, "run.work.started", 20, "b.1"),
+        Told("run", 3, "run.moved", 50, "c.1"),
+        Told("ses", 1, "turn.ended", 60, "b.1"),
+        Told("ses", 2, "session.closed", 70, "c.1"),
+    ]
+    found = Evidence(Tree.of("plain"), "succeeded", {}, {}, [], [])
+    told = [one.words for one in former_owners(found, Tellings("run", rows))]
+    assert told == ["ses: b.1 told turn.ended (1) 10 ms behind the move"]
+
+
+def test_a_retry_that_was_answered_and_did_not_happen_is_found() -> None:
+    ended: list[Json] = [{"kind": "run.ended"}]
+    once = Counter({"sent": 2, "answered": 1})
+    assert [one.kind for one in retries_in(ended, once)] == ["command"]
+    assert list(retries_in([*ended, {"kind": "run.retried"}, *ended], once)) == []
+    assert list(retries_in(ended, Counter())) == [], "of one that nobody retried"
+
+
 def test_a_part_of_the_page_is_said_anew_and_the_others_stay() -> None:
     page = rewritten("", "free", "Free.")
     page = rewritten(page, "machines", "Many.")
@@ -90,3 +115,14 @@ def test_a_part_of_the_page_is_said_anew_and_the_others_stay() -> None:
         "# What kills cost\n\nFree.\n\n## In cages\n\nCaged.\n\n## On many machines\n\nMany.\n"
     )
     assert rewritten(page, "free", "Anew.") == page.replace("Free.", "Anew.")
+
+
+def test_a_fault_that_is_measured_again_has_its_rows_anew_and_all_others_stay() -> None:
+    def measured(fault: str, took: str) -> FaultLine:
+        return FaultLine(fault, "it goes on", "≤ 5 s", took, holds=True)
+
+    first = [measured("killed", "9 s"), measured("killed", "8 s"), measured("cut off", "7 s")]
+    page = faults_page([*first, measured("restart", "broke off")])
+    anew = [measured("killed", "1 s"), measured("away for 5 s", "2 s")]
+    rows = faults_page(anew, page, ("killed", "restart")).splitlines()[6:]
+    assert [row.split(" | ")[3] for row in rows] == ["1 s", "7 s", "2 s"]

@@ -204,6 +204,28 @@ def test_loss_waits_for_an_append_on_its_way_and_none_comes_behind_it(
     line.close()
 
 
+def test_a_worker_that_is_stopped_while_it_sends_a_transaction_is_lost_all_the_same(
+    postgres: Postgres, shared_name: str, shared_url: str
+) -> None:
+    """Its session has the proof that it lives, and waits for the rest of what was to come."""
+    line = WorkerLine(shared_url, "wrk_a")
+    line.register(worker("a"), CALL)
+    line.close()
+    proof = b"SELECT 1 FROM airboss.workers WHERE id = 'wrk_a' FOR KEY SHARE"
+    options = "-c idle_in_transaction_session_timeout=3000 -c statement_timeout=5000"
+    with psycopg.connect(shared_url, options=options) as stopped:
+        half = stopped.pgconn
+        half.enter_pipeline_mode()
+        for said in (b"BEGIN", proof):
+            half.send_query_params(said, None)
+        half.send_flush_request()
+        half.flush()
+        with beating(shared_url, worker("watcher")) as watcher:
+            assert watcher.reaped.get(timeout=15)[0] == "wrk_a"
+        stopped.close()
+    assert state_of(postgres, shared_name, "a") == "lost"
+
+
 def test_a_clock_that_is_a_second_off_is_told_once_and_told_when_it_is_right(
     shared_url: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

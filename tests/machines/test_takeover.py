@@ -5,6 +5,7 @@ import os
 import signal
 import time
 
+import psycopg
 import pytest
 
 from tests.crash.marks import left_of
@@ -37,6 +38,29 @@ def test_a_run_whose_server_is_killed_ends_with_the_worker_as_an_undisturbed_one
     seqs = [event["seq"] for event in fleet.events(run)]
     assert seqs == list(range(1, len(seqs) + 1))
     assert took < 60
+
+
+def test_a_run_that_ended_a_moment_before_its_server_was_lost_is_open_nowhere(
+    fleet: Fleet,
+) -> None:
+    server, worker = fleet.machine("build-1"), fleet.machine("build-2")
+    server.serve()
+    worker.work()
+    run = fleet.start(job="short")
+    assert fleet.until_run_is(run, "succeeded", "failed")["state"] == "succeeded"
+    fleet.until(lambda: flow_of(fleet, run) == "SUCCESS")
+    server.portal.kill()
+    # As it is found where the server was killed before its engine had noted the end.
+    with psycopg.connect(fleet.url) as connection:
+        connection.execute("UPDATE dbos.workflow_status SET status = 'PENDING'")
+    fleet.until(lambda: flow_of(fleet, run) == "CANCELLED")
+    assert fleet.view(run)["state"] == "succeeded"
+    assert fleet.done == ["first", "last"]
+
+
+def flow_of(fleet: Fleet, run: str) -> str:
+    asked = "SELECT status FROM dbos.workflow_status WHERE workflow_uuid = %s"
+    return fleet.rows(asked, run)[0][0]
 
 
 @whole_only

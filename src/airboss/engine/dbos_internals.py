@@ -62,7 +62,8 @@ RELIED_ON: Final[Mapping[str, str]] = {
     ),
     "table workflow_status (executor_id, queue_name)": (
         "Whose name a run goes on under, and by which queue it is taken up. Without it a run whose "
-        "former worker woke up for a moment could stay with that one for ever."
+        "former worker woke up for a moment could stay with that one for ever, and one that had "
+        "ended a moment before its worker was lost would be kept as open."
     ),
     "table workflow_status (name)": (
         "Tells the tasks and branches of runs that an earlier version left open: those were "
@@ -245,6 +246,12 @@ def open_elsewhere(rows: WorkflowRows, workflows: Sequence[str], executor: str) 
         f"AND executor_id <> :executor AND workflow_uuid IN ({', '.join(f':{w}' for w in values)})"
     )
     return [name for (name,) in rows.execute(asked, executor=executor, **values)]
+
+
+def open_of_others(rows: WorkflowRows, executor: str) -> dict[str, str]:
+    """What is open under another name than this, and under which."""
+    asked = f"SELECT workflow_uuid, executor_id FROM {_STATUS} WHERE {_OPEN} "  # noqa: S608
+    return dict(rows.execute(f"{asked} AND executor_id <> :executor", executor=executor))
 
 
 def delete_workflows_of(rows: WorkflowRows, run: str) -> None:

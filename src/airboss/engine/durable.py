@@ -87,6 +87,10 @@ class Engine:
         """Those of `runs` that are going on under another worker's name."""
         return await asyncio.to_thread(self._ledger.open_elsewhere, runs)
 
+    async def open_of_others(self) -> dict[str, str]:
+        """What is open under another worker's name, and under which."""
+        return await asyncio.to_thread(self._ledger.open_of_others)
+
     async def known(self, run: str) -> bool:
         """Whether it was started, however long ago."""
         return await asyncio.to_thread(self._ledger.knows, run)

@@ -36,6 +36,15 @@ class EngineLedger:
 
         return self.home.asked(ask, [], is_frequent=True)
 
+    def open_of_others(self) -> dict[str, str]:
+        """What is open under another worker's name, and under which."""
+        me = self.home.executor
+
+        def ask(rows: WorkflowRows) -> dict[str, str]:
+            return dbos_internals.open_of_others(rows, me)
+
+        return self.home.asked(ask, {}, is_frequent=True)
+
     def forget(self, run: str) -> None:
         """All that is kept of a run that has ended."""
 

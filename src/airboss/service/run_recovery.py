@@ -6,12 +6,13 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Final
 
-from airboss.engine.run_records import name_of
+from airboss.engine.run_records import name_of, run_of
 from airboss.model.ids import RunId
 from airboss.model.run_events import RunEnding, RunMoved, RunResumed
 from airboss.model.runs import OPEN_RUNS, LoneRunView, RunView
 from airboss.service.pages import page_of_views
 from airboss.service.runs import Runs
+from airboss.store.living_workers import LivingWorkers
 
 _RESUMED: Final = "Resumed after a restart of the server."
 # What comes back after a restart asks for its slot within this time.
@@ -100,6 +101,18 @@ class RunRecovery:
             await asyncio.sleep(_COMING_BACK_SECONDS)
         finally:
             self.runs.room.executor.slots.let_go()
+
+    async def end_over(self, workers: LivingWorkers) -> None:
+        """Runs have ended whose worker was lost before its engine had noted that: nobody else would
+        ever note it."""
+        engine = self.runs.room.engine
+        others = await engine.open_of_others()
+        living = {one.id for one in await workers.all()} if others else frozenset[str]()
+        for name in [name for name, worker in others.items() if worker not in living]:
+            run, attempt = run_of(name)
+            view = await self.runs.log.view(run)
+            if isinstance(view, RunView) and (not view.is_open or attempt < view.attempt):
+                await engine.stop(name)
 
     async def take_back(self) -> None:
         """A worker that was lost may wake for a moment and begin one of ours under its own name."""

@@ -144,6 +144,8 @@ class Takeover:
         late = {name for name, at in self._idle_since.items() if now - at >= _FORGOTTEN_SECONDS}
         self._claimed |= {run: one for run, one in idle.items() if run in late}
         await self.left.end_forgotten([name for name in forgotten if name in late])
+        if self.shared.placement.works:
+            await self.runs.end_over(self.shared.placement.workers)
 
     @property
     def _room(self) -> int:

@@ -119,18 +119,24 @@ def is_refused(error: BaseException) -> bool:
     return any(words in str(cause) for words in _REFUSED)
 
 
+def sentence(error: BaseException) -> str:
+    """What the driver says, which may be a question."""
+    said = " ".join(str(error).split())
+    return said if said.endswith((".", "?")) else f"{said}."
+
+
 def in_words(error: BaseException, *, in_doubt: bool = False) -> StoreUnavailable | None:
     """What people are told; None for a fault of ours."""
     cause = _cause(error)
-    said = " ".join(str(cause).split())
+    said = sentence(cause)
     if is_away(error):
         words = IN_DOUBT if in_doubt else "Try again in a moment."
-        return StoreAway(f"The database cannot be reached: {said}. {words}", in_doubt=in_doubt)
+        return StoreAway(f"The database cannot be reached: {said} {words}", in_doubt=in_doubt)
     state = state_of(error) or ""
     advice = next((words for code, words in _ADVICE.items() if state == code), None)
     if advice is None:
         return None
-    return StoreUnavailable(f"The database cannot be used: {said}. {advice}, then try again.")
+    return StoreUnavailable(f"The database cannot be used: {said} {advice}, then try again.")
 
 
 class Watchdog:

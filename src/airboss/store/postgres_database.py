@@ -29,6 +29,7 @@ from airboss.store.postgres_connection import (
     in_words,
     is_refused,
     options_of,
+    sentence,
     state_of,
 )
 from airboss.store.postgres_dialect import PostgresDialect, driver_of
@@ -124,10 +125,9 @@ class PostgresDatabase(Database):
             if is_poolers_refusal(error):
                 raise StoreUnavailable(REFUSED) from error
             if is_refused(error):
-                said = " ".join(str(error).split())
                 raise StoreUnavailable(
-                    f"The database does not let Airboss in: {said}. Check its address, its role "
-                    "and its password (AIRBOSS_DATABASE, or PGPASSFILE), then start again."
+                    f"The database does not let Airboss in: {sentence(error)} Check its address, "
+                    "its role and its password (AIRBOSS_DATABASE, or PGPASSFILE), then start again."
                 ) from error
             raise in_words(error) or error from error
 

@@ -13,14 +13,14 @@ import psycopg
 from airboss.errors import StoreUnavailable
 from airboss.machine_settings import password_in
 from airboss.store.migrations import SchemaState
-from airboss.store.postgres_connection import SCHEMA, connect, is_refused
+from airboss.store.postgres_connection import SCHEMA, connect, is_refused, sentence
 from airboss.store.postgres_migrations import latest_schema
 from airboss.store.postgres_poolers import REFUSED, Pooler, is_poolers_refusal, pooler_behind
 
 ENGINE_SCHEMA: Final = "dbos"
 # So many one server or worker has: one that writes, four that read, one for beats, one for notices,
-# five of the engine.
-CONNECTIONS: Final = 12
+# five of the engine, and one on which that is asked for strays.
+CONNECTIONS: Final = 13
 _ROUND_TRIPS: Final = 7
 
 _SERVER: Final = """
@@ -110,12 +110,12 @@ def facts_of(url: str) -> DatabaseFacts:
 def _in_words(error: psycopg.Error, url: str) -> str:
     if is_poolers_refusal(error):
         return REFUSED
-    said = " ".join(str(error).split()).rstrip(".")
+    said = sentence(error)
     if word := password_in(url):
         said = said.replace(word, "…")
     if is_refused(error):
-        return f"The database does not let Airboss in: {said}."
-    return f"The database cannot be reached: {said}."
+        return f"The database does not let Airboss in: {said}"
+    return f"The database cannot be reached: {said}"
 
 
 def _facts(connection: "psycopg.Connection[Any]", url: str) -> DatabaseFacts:

@@ -54,6 +54,13 @@ FROM workers AS other LEFT JOIN mine ON true WHERE other.{_LIVES}
 # A beat that moved meanwhile is one that lives.
 _TAKE: Final = f"SELECT 1 FROM workers WHERE id = %s AND {_LIVES} AND beat = %s FOR UPDATE"  # noqa: S608
 _TAKE_ANYHOW: Final = f"SELECT 1 FROM workers WHERE id = %s AND {_LIVES} FOR UPDATE"  # noqa: S608
+# Who is stopped while it sends a transaction holds its locks: its session waits for the rest, where
+# no timeout of PostgreSQL's counts.
+_END_HELD_UP: Final = """
+SELECT pg_terminate_backend(pid) FROM pg_stat_activity JOIN pg_locks USING (pid)
+WHERE relation = 'workers'::regclass AND mode = 'RowShareLock' AND usename = current_user
+    AND wait_event_type = 'Client' AND query_start < clock_timestamp() - interval '3 s'
+"""
 _LIVE_MYSELF: Final = f"SELECT 1 FROM workers WHERE id = %s AND {_LIVES} FOR KEY SHARE"  # noqa: S608
 _END: Final = f"""
 UPDATE workers SET state = %(state)s, ended_at = {_NOW_MS}, runs_left = (
@@ -185,6 +192,7 @@ class WorkerLine:
         somebody's word."""
 
         def work(connection: "psycopg.Connection[Any]") -> bool:
+            connection.execute(_END_HELD_UP)
             with connection.transaction():
                 is_done = _end(connection, worker, "lost", beat)
                 is_watched = beat is not None and worker != self.worker

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -16,7 +17,7 @@ import pytest
 
 from airboss.cli.database.checks import CHECKS, judged
 from airboss.shared_database import examine, migrate
-from airboss.store.postgres_facts import SchemaRights
+from airboss.store.postgres_facts import CONNECTIONS, SchemaRights
 from tests.portal import Portal
 from tests.postgres import Postgres
 
@@ -29,7 +30,7 @@ def checked(portal: Portal, url: str, code: int = 0) -> dict[str, dict[str, Any]
     told = json.loads(done.stdout)
     assert bool(told["failed"]) == bool(code)
     for check in told["checks"]:
-        assert check["summary"].endswith(".")
+        assert re.search(r"[^.?][.?]$", check["summary"])
         assert check["state"] == "ok" or check["remedy"]
     return {check["id"]: check for check in told["checks"]}
 
@@ -50,6 +51,11 @@ def test_an_empty_database_is_fit_and_says_what_is_still_to_be_made(
     assert (found["schema"]["state"], found["engine"]["state"]) == ("ok", "ok")
 
 
+def test_the_page_says_as_many_connections_as_the_check_counts_with() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "many-machines.md").read_text("utf-8")
+    assert f"A server or a worker has up to {CONNECTIONS}, and" in page
+
+
 def test_what_cannot_be_reached_is_said_without_the_password(
     nowhere: Portal, postgres: Postgres
 ) -> None:
@@ -62,6 +68,7 @@ def test_what_cannot_be_reached_is_said_without_the_password(
         gone = f"postgresql://airboss:swordfish@127.0.0.1:{nobody.getsockname()[1]}/airboss"
         found = checked(nowhere, gone, 1)
     assert "cannot be reached" in found["reach"]["summary"]
+    assert "accepting TCP/IP connections?" in found["reach"]["summary"]
     assert "pg_hba.conf" in found["reach"]["remedy"]
     assert "swordfish" not in str(found)
 

@@ -38,7 +38,8 @@ def _results(url: str) -> Iterator[Result]:
         examined = examine(url)
     except StoreUnavailable as error:
         summary, _, remedy = str(error).partition(". ")
-        found = CheckResult("fail", f"{summary.rstrip('.')}.", remedy=remedy or _REACH)
+        said = summary if summary.endswith((".", "?")) else f"{summary}."
+        found = CheckResult("fail", said, remedy=remedy or _REACH)
         yield _result("pooler" if str(error) == REFUSED else "reach", found)
         return
     yield _result("reach", CheckResult("ok", "The database answers."))
