@@ -134,7 +134,8 @@ def test_a_header_of_any_length_is_read_once_through() -> None:
 
 async def test_an_unknown_page_is_plain_text(door: Door) -> None:
     answer = await door.ask("/nothing.html")
-    assert (answer.status_code, answer.text) == (404, "Nothing was found at this address.\n")
+    told = "Nothing was found at this address. The first page is /, the documentation is /docs/.\n"
+    assert (answer.status_code, answer.text) == (404, told)
     assert answer.headers["content-type"] == "text/plain; charset=utf-8"
     assert (await door.ask("/nothing", headers=door.bearer)).status_code == 404
 

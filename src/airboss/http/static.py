@@ -47,6 +47,7 @@ _NOT_BUILT = (
     "The pages of Airboss are not built yet. The API works.\n"
     "In a clone of the project, run: make web\n"
 )
+_NO_PAGE = "Nothing was found at this address. The first page is /, the documentation is /docs/."
 _DOCS = "/docs"
 _DOCS_NOT_BUILT = (
     "The documentation of Airboss is not built yet. The pages and the API work.\n"
@@ -126,7 +127,7 @@ class Pages(StaticFiles):
             return HTMLResponse(page, 404, fresh)
         if not await anyio.to_thread.run_sync(self._index.is_file):
             return PlainTextResponse(_NOT_BUILT, 503, fresh)
-        raise HTTPException(404)
+        raise HTTPException(404, _NO_PAGE)
 
 
 def _file_of(address: str, path: str) -> str:
