@@ -1,6 +1,7 @@
 """The files of a git folder are kept without trusting anything of its repository."""
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -68,6 +69,60 @@ def test_two_trees_are_compared_file_by_file(work: Path) -> None:
     assert "-two\n+TWO\n" in write_diff(*places, ["a.txt"])["a.txt"]
     below = keep_tree(work / "sub", "run_2", "begin")
     assert named(work, below.tree) == []
+
+
+LEADS_ELSEWHERE = ("objects", "objects/{}", "refs", "refs/airboss", "logs", "packed-refs")
+
+
+@pytest.mark.parametrize("part", LEADS_ELSEWHERE)
+def test_nothing_is_written_through_a_link_in_the_repository(
+    work: Path, tmp_path: Path, part: str
+) -> None:
+    tree = keep_tree(work, "run_1", "begin").tree
+    forget_trees(work, "run_1")
+    (work / "a.txt").write_text("hers\n")
+    sub = git(work, "hash-object", "a.txt")[:2]
+    elsewhere = tmp_path / "elsewhere"
+    linked = work / ".git" / part.format(sub)
+    if linked.is_dir():
+        shutil.move(linked, elsewhere)
+    else:
+        elsewhere.mkdir()
+    linked.symlink_to(elsewhere)
+    before = sorted(elsewhere.rglob("*"))
+    with pytest.raises(NotKept, match="is a link"):
+        keep_tree(work, "run_1", "end")
+    assert sorted(elsewhere.rglob("*")) == before
+    assert tree
+
+
+@pytest.mark.parametrize("how", ["commondir", "gitdir"])
+def test_nothing_is_written_into_a_repository_that_does_not_know_the_folder(
+    work: Path, tmp_path: Path, how: str
+) -> None:
+    other = tmp_path / "other"
+    shutil.copytree(work, other)
+    if how == "commondir":
+        (work / ".git/commondir").write_text(f"{other}/.git\n")
+    else:
+        shutil.rmtree(work / ".git")
+        (work / ".git").write_text(f"gitdir: {other}/.git\n")
+    before = sorted((other / ".git").rglob("*"))
+    with pytest.raises(NotKept, match=r"^Nothing is saved in this repository: \.git names "):
+        keep_tree(work, "run_1", "end")
+    forget_trees(work, "run_1")
+    assert sorted((other / ".git").rglob("*")) == before
+
+
+def test_a_linked_worktree_and_a_submodule_are_kept(work: Path, tmp_path: Path) -> None:
+    git(work, "worktree", "add", "-q", str(tmp_path / "linked"))
+    assert named(work, keep_tree(tmp_path / "linked", "run_1", "begin").tree)
+    allowed = ("-c", "protocol.file.allow=always")
+    git(work, *allowed, "submodule", "add", "-q", str(work), "part")
+    (work / "part/new.txt").write_text("n\n")
+    assert "new.txt" in named(work / "part", keep_tree(work / "part", "run_2", "begin").tree)
+    forget_trees(tmp_path / "linked", "run_1")
+    assert "run_1" not in git(work, "for-each-ref", "refs/airboss")
 
 
 def test_no_program_that_the_repository_names_is_run(work: Path, tmp_path: Path) -> None:

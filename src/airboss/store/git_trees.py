@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import IO, Final
 
 from airboss import strange_files
+from airboss.store.own_repository import foreign_part
 
 _REF: Final = "refs/airboss/runs"
 _SECONDS: Final = 20.0
@@ -81,6 +82,9 @@ def keep_tree(folder: Path, run: str, when: str) -> KeptTree:
     """Writes the folder's files as they are now. Blocking. Raises `NotKept`."""
     clock = Clock()
     repository = find_repository(folder, clock)
+    ref = f"{_REF}/{run}/{when}"
+    if foreign := foreign_part(repository.top, repository.git_dir, ref):
+        raise NotKept(f"Nothing is saved in this repository: {foreign}.")
     with _borrowed(repository) as environ:
         changed, left_out = _changed_files(repository, environ, clock)
         if changed:
@@ -88,7 +92,7 @@ def keep_tree(folder: Path, run: str, when: str) -> KeptTree:
             command = ("update-index", "--add", "--remove", "--replace", "-z", "--stdin")
             run_git(command, folder, environ, clock, given=listed)
         tree = _write_tree(repository, environ, clock)
-    _update_ref(repository, (f"{_REF}/{run}/{when}", tree), clock)
+    _update_ref(repository, (ref, tree), clock)
     return KeptTree(tree, left_out)
 
 
@@ -97,8 +101,9 @@ def forget_trees(folder: Path, run: str) -> None:
     clock = Clock()
     with contextlib.suppress(NotKept):
         repository = find_repository(folder, clock)
-        for when in ("begin", "end"):
-            _update_ref(repository, ("-d", f"{_REF}/{run}/{when}"), clock)
+        for ref in (f"{_REF}/{run}/begin", f"{_REF}/{run}/end"):
+            if foreign_part(repository.top, repository.git_dir, ref) is None:
+                _update_ref(repository, ("-d", ref), clock)
 
 
 def find_repository(folder: Path, clock: Clock) -> Repository:
