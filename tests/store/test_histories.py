@@ -1,11 +1,13 @@
 """The history of a session is taken into a cage, or out of one, and no link is followed."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from airboss.errors import StoreUnavailable
+from airboss.store import histories
 from airboss.store.histories import move_history
 
 
@@ -51,3 +53,27 @@ def test_a_session_that_is_not_there_is_refused(tmp_path: Path, session: str) ->
     with pytest.raises(StoreUnavailable):
         move_history(tmp_path / "a", tmp_path / "b", session)
     assert not list((tmp_path / "b").glob("session-state/*"))
+
+
+def _stretch(folder: Path) -> None:
+    os.truncate(folder / "events.jsonl", 1 << 31)
+
+
+def _crowd(folder: Path) -> None:
+    for number in range(20):
+        (folder / str(number)).touch()
+
+
+@pytest.mark.parametrize(
+    ("make", "why"), [(_stretch, "more than 1 GiB"), (_crowd, "more than 10 files")]
+)
+def test_what_is_too_large_is_refused_and_takes_no_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make: Callable[[Path], object], why: str
+) -> None:
+    monkeypatch.setattr(histories, "_MOST_FILES", 10)
+    folder = _history(tmp_path / "a")
+    make(folder)
+    with pytest.raises(StoreUnavailable, match=why):
+        move_history(tmp_path / "a", tmp_path / "b", "one")
+    assert folder.is_dir()
+    assert not (tmp_path / "b" / "session-state" / "one").exists()

@@ -1,9 +1,11 @@
 """What the runtime keeps of a session, taken from one folder of its sessions to another.
 
-One of both is in a cage, where an agent may put links: none is followed.
+One of both is in a cage, where an agent may put links and files that are long and empty: no link
+is followed, and what is taken along is bounded.
 """
 
 import contextlib
+import errno
 import os
 import shutil
 import stat
@@ -15,6 +17,9 @@ from airboss.store.cage_places import entered, remove_below
 
 _SESSIONS: Final = "session-state"
 _PRIVATE: Final = 0o700
+_MOST_BYTES: Final = 1 << 30
+_MOST_FILES: Final = 50_000
+_PIECE: Final = 1 << 20
 
 
 def move_history(source: Path, target: Path, session: str) -> None:
@@ -39,12 +44,16 @@ def _copy(session: str, sessions: int, end: Path) -> None:
     # A link in the place of a folder is not entered, even if it comes to be there meanwhile.
     if _is_link(session, sessions):
         raise FileNotFoundError(2, "it is a link")
+    bytes_left, files_left = _MOST_BYTES, _MOST_FILES
     for place, folders, files, opened in os.fwalk(session, dir_fd=sessions):
+        files_left -= len(files) + len(folders)
+        if files_left < 0:
+            raise OSError(errno.EFBIG, f"it has more than {_MOST_FILES:,} files")
         here = end / Path(place).relative_to(session)
         here.mkdir(mode=_PRIVATE, parents=True, exist_ok=False)
         folders[:] = [name for name in folders if not _is_link(name, opened)]
         for name in files:
-            _copy_file(name, opened, here / name)
+            bytes_left -= _copy_file(name, opened, here / name, bytes_left)
     if not end.is_dir():
         raise FileNotFoundError(2, "it is not there")
 
@@ -53,13 +62,20 @@ def _is_link(name: str, folder: int) -> bool:
     return stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
 
 
-def _copy_file(name: str, folder: int, target: Path) -> None:
+def _copy_file(name: str, folder: int, target: Path, most: int) -> int:
+    """How much that was. The agent may still write."""
     try:
         found = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
     except OSError:  # a link, or a socket
-        return
+        return 0
     with os.fdopen(found, "rb") as file:
-        if not stat.S_ISREG(os.fstat(found).st_mode):
-            return
+        said = os.fstat(found)
+        if not stat.S_ISREG(said.st_mode):
+            return 0
+        left = most if said.st_size <= most else -1
         with target.open("xb") as copy:
-            shutil.copyfileobj(file, copy)
+            while left >= 0 and (piece := file.read(min(_PIECE, left + 1))):
+                left -= copy.write(piece)
+    if left < 0:
+        raise OSError(errno.EFBIG, f"it has more than {_MOST_BYTES >> 30} GiB")
+    return most - left
