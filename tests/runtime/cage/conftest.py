@@ -56,6 +56,8 @@ def open_to_all() -> Generator[Path]:
     with tempfile.TemporaryDirectory(prefix="airboss-stage-") as made:
         folder = Path(os.path.realpath(made))
         folder.chmod(0o777)
+        if folder.parent.stat().st_mode & 0o011 == 0:  # that of this run alone, in memory
+            folder.parent.chmod(0o711)
         yield folder
 
 
