@@ -127,6 +127,8 @@ CLASSES = {"prose", "codebox", "code", "grow", "scroll", "tbl"}
 
 
 def is_harmless(page: Page) -> None:
+    # The page's own mark, where it still writes.
+    expect(page.locator(".message .caret")).to_have_count(0, timeout=30_000)
     found = page.evaluate(HARM)
     assert found["ran"] == 0
     assert set(found["tags"]) <= TAGS
