@@ -38,3 +38,32 @@ async def test_one_that_is_not_infinite_is_never_summarized(
 ) -> None:
     said = {"compact_at": 0.3, "block_at": 0.4}
     assert await requests_of(flight, listener, infinite=False, **said) == 4
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What the SDK asks the runtime about sessions, in order."""
+    from copilot._jsonrpc import JsonRpcClient
+
+    sdk: Any = JsonRpcClient
+    ask, methods = sdk.request, list[str]()
+
+    def noted(client: object, method: str, *rest: Any, **named: Any) -> Any:
+        if method.startswith("session."):
+            methods.append(method)
+        return ask(client, method, *rest, **named)
+
+    monkeypatch.setattr(sdk, "request", noted)
+    return methods
+
+
+async def test_a_session_is_opened_and_resumed_with_one_question_each(
+    flight: Flight, listener: Listener, asked: list[str]
+) -> None:
+    session = await flight.session(listener)
+    assert asked == ["session.create"]
+    await session.close()
+    asked.clear()
+
+    await flight.session(listener, id=session.id, resume=True)
+    assert asked == ["session.resume"]

@@ -66,7 +66,8 @@ def _of_setup(setup: Setup, own_words: str | None) -> dict[str, Any]:
     return {
         "reasoning_effort": setup.reasoning_effort,
         "system_message": _system_message(setup.system_message, own_words),
-        "skip_custom_instructions": setup.instructions == "off",
+        # Where it is said, the SDK asks the runtime a second time for each session.
+        "skip_custom_instructions": True if setup.instructions == "off" else None,
         **tool_options(setup.tools),
         "additional_directories": list(setup.directories) or None,
         "infinite_sessions": _infinite_sessions(setup.context),
