@@ -187,6 +187,8 @@ def digest_of_file(file: Path) -> str:
 
 async def first_untrusted(trust: "Trust", files: Sequence[Path]) -> Path | None:
     """The first of them that nobody trusts as it is now."""
+    if not files:
+        return None
     digests = await asyncio.to_thread(lambda: [digest_of_file(file) for file in files])
     for file, digest in zip(files, digests, strict=True):
         if not digest or not await trust.covers(file, digest):

@@ -15,7 +15,7 @@ from airboss.harness.session_cage import SessionCage
 from airboss.harness.setup import Said, SetupPlan, in_settings
 from airboss.model.limits import UsageLimits
 from airboss.model.redaction import Redactor
-from airboss.model.setup import Setup
+from airboss.model.setup import HookSetup, Setup
 from airboss.service.folders import Folders
 from airboss.session_keys import SessionSettings
 from airboss.settings import Policy
@@ -79,16 +79,32 @@ async def planned_session(
     plan.check_effort(wanted, route.efforts)
     plan.check_tools()
     await plan.agents.check_models(around.catalog.route, route)
-    beside = await asyncio.to_thread(plan.find_directories, folder, around.folders.check)
-    skills = await asyncio.to_thread(plan.find_skills, folder, around.folders.check)
+    found = await asyncio.to_thread(_found, around, plan, folder, is_of_task=is_of_task)
+    setup = plan.made(around.redactor.text, found.beside, found.skills, found.hooks)
+    check_values(setup, around.environ)
+    return PlannedSession(wanted, route, folder, setup, found.wish)
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What the disk has of all that is said."""
+
+    beside: tuple[Path, ...]
+    skills: tuple[Path, ...]
+    hooks: tuple[HookSetup, ...]
+    wish: CageWish
+
+
+def _found(around: Surroundings, plan: SetupPlan, folder: Path, *, is_of_task: bool) -> _Found:
+    """Blocks. All in one thread: most sessions name none of it, and to change threads takes longer
+    than to find that."""
+    beside = plan.find_directories(folder, around.folders.check)
+    skills = plan.find_skills(folder, around.folders.check)
     plan.hooks.check()
-    hooks = await asyncio.to_thread(plan.hooks.find, folder, around.redactor.text)
+    hooks = plan.hooks.find(folder, around.redactor.text)
     cage = SessionCage(plan.said, around.cages.said)
     cage.check()
-    wish = await asyncio.to_thread(cage.wish, is_of_task=is_of_task, real=_real)
-    setup = plan.made(around.redactor.text, beside, skills, hooks)
-    check_values(setup, around.environ)
-    return PlannedSession(wanted, route, folder, setup, wish)
+    return _Found(beside, skills, hooks, cage.wish(is_of_task=is_of_task, real=_real))
 
 
 def _real(word: str) -> str:
