@@ -1,5 +1,6 @@
 """What belongs together across streams is on disk together, or not at all."""
 
+import asyncio
 import sqlite3
 from pathlib import Path
 
@@ -78,6 +79,34 @@ async def test_what_is_begun_to_be_written_has_its_place_and_is_on_disk_when_tha
     await task.settle()
     said = [one.event for one in await log.after(TASK, 1)]
     assert said == [decided("first"), decided("second")]
+
+
+@on_sqlite
+async def test_what_is_begun_is_written_with_what_is_committed_next(
+    log: EventLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(flusher_module, "BATCH_SECONDS", 60.0)
+    task, session = log.new_writer(TASK), log.new_writer(SESSION)
+    await task.commit(ACCEPTED)
+    flushes = log.counts["flushes"]
+    written = task.begin_commit(decided("first"), "one")
+    await asyncio.sleep(0)  # whoever writes has its turn, and waits for more
+    await session.commit(OPENED)
+    assert written.done()
+    assert log.counts["flushes"] == flushes + 1
+
+
+@on_sqlite
+async def test_what_is_begun_and_hurried_is_written_at_once(
+    log: EventLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(flusher_module, "BATCH_SECONDS", 60.0)
+    task = log.new_writer(TASK)
+    await task.commit(ACCEPTED)
+    written = task.begin_commit(decided("first"), "one")
+    task.hurry()
+    async with asyncio.timeout(20):
+        await written
 
 
 async def test_what_was_begun_and_cannot_be_written_was_not_said(

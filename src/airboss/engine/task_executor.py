@@ -85,8 +85,11 @@ class TaskExecutor:
 
     async def do(self, number: int, act: OpenAct | Put | AskRetry | Close) -> Answer:
         """Asked again, the answer is the same. It is on disk no later than what the next act writes
-        first, so that act need not wait for it to begin."""
+        first, so that act need not wait for it to begin; together with that, where it writes at
+        once."""
         earlier, self._writing = self._writing, None
+        if earlier is not None and isinstance(act, Close):
+            self.writer.hurry()
         answer = await self._do(str(number), act)
         if earlier is not None:
             await asyncio.shield(earlier)
@@ -112,6 +115,7 @@ class TaskExecutor:
         """Until the end of the last mission is on disk."""
         writing, self._writing = self._writing, None
         if writing is not None:
+            self.writer.hurry()
             await asyncio.shield(writing)
 
     async def clean_up(self) -> list[BaseException]:

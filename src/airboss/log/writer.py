@@ -39,9 +39,14 @@ class Writer:
 
     def begin_commit(self, event: Event, origin: str) -> "asyncio.Future[None]":
         """The same of what nobody has said from this origin, for who goes on meanwhile: it has its
-        place in the stream now, and is on disk when the answer comes."""
+        place in the stream now, and is on disk when the answer comes. That is with what is
+        committed next, or within a batch; who commits nothing next says `hurry`."""
         self.flusher.must_run()
-        return _begin_commit([self.line(event, origin)], now_ms())[2]
+        return _begin_commit([self.line(event, origin)], now_ms(), "later")[2]
+
+    def hurry(self) -> None:
+        """What was said here is written now."""
+        self.flusher.touch(self.stream, "now")
 
     def say(self, *events: Event, urgent: bool = True) -> None:
         """Without waiting: in order, on disk within a batch, deltas shown at once. What is not
@@ -111,7 +116,7 @@ async def commit(*lines: LogLine, at: int | None = None) -> list[Recorded]:
     it was said first. `at` is now, for who tells the time in an event as well."""
     flusher = lines[0].writer.flusher
     flusher.must_run()
-    said, fresh, done = _begin_commit(lines, at or now_ms())
+    said, fresh, done = _begin_commit(lines, at or now_ms(), "now")
     if fresh:
         await done
     for line in lines:  # one that was said before may still be on its way
@@ -121,11 +126,11 @@ async def commit(*lines: LogLine, at: int | None = None) -> list[Recorded]:
 
 
 def _begin_commit(
-    lines: Sequence[LogLine], at: int
+    lines: Sequence[LogLine], at: int, pace: Pace
 ) -> "tuple[list[Recorded], list[LiveStream], asyncio.Future[None]]":
     done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     said, fresh = _say_together(lines, done, at)
-    _touch(lines[0].writer.flusher, fresh, "now")
+    _touch(lines[0].writer.flusher, fresh, pace)
     return said, fresh, done
 
 
