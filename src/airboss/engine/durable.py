@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 _STOP_SECONDS: Final = 1.8
 _LOOK_SECONDS: Final = 0.5
 _AGAIN_SECONDS: Final = 0.5
+# By then a new task waits for the runtime, which opens its session.
+_AHEAD_SECONDS: Final = 0.01
 _STOPPING: Final = "The server is stopping."
 
 _log = logging.getLogger(__name__)
@@ -58,6 +60,8 @@ class Engine:
         self._closing = False
         # The workflows of each run that work in this process.
         self._local: defaultdict[str, set[asyncio.Task[Any]]] = defaultdict(set)
+        # What works before its workflow is stored, until that begins.
+        self._ahead: dict[str, asyncio.Task[bool]] = {}
         # Each stop is another object: a start takes back only those that it knew of.
         self._stopped: dict[str, object] = {}
         # Runs that another worker goes on with.
@@ -103,19 +107,34 @@ class Engine:
         """All that is kept of a run that has ended, of every time that it was tried."""
         await asyncio.to_thread(self._ledger.forget, run)
 
-    async def start(self, run: str, *, is_lone: bool = False) -> None:
+    async def start(self, run: str, *, is_lone: bool = False, is_new: bool = False) -> None:
         """Returns when the run survives a crash. One that is known is not started again. One of a
-        single task needs no workflow of its own for that."""
-        body = "lone" if is_lone else "run"
-        await self._surely(self._start(run, body, self._stopped.get(run)), f"start {run}")
+        single task needs no workflow of its own for that; where it `is_new`, it may work before."""
+        body, ahead = "lone" if is_lone else "run", is_lone and is_new
+        start = self._start(run, body, self._stopped.get(run), ahead=ahead)
+        await self._surely(start, f"start {run}")
 
-    async def _start(self, run: str, body: str, earlier: object | None) -> None:
+    async def _start(self, run: str, body: str, earlier: object | None, *, ahead: bool) -> None:
         async with self._gate(run):
             flows = await self._launched()
             self._left.discard(run)
             if self._stopped.get(run) is earlier:  # else it was stopped since it was asked for
                 self._stopped.pop(run, None)
-            await flows.start(body, run, run)
+            if ahead:
+                self._begin_ahead(run)
+                await asyncio.sleep(_AHEAD_SECONDS)
+            try:
+                await flows.start(body, run, run)
+            except BaseException:
+                self._ahead.pop(run, None)
+                raise
+
+    def _begin_ahead(self, run: str) -> None:
+        """To store a workflow takes as long as all that a task does before its session is opened,
+        so it is stored while the runtime opens that. What crashes before is begun anew, as one that
+        was accepted and is not known, and answered from the log."""
+        work = self._guard(run, self._run_lone(run))
+        self._ahead[run] = self._chores.call(work, f"work of {run}")
 
     async def end(self, run: str, ending: RunEnding) -> None:
         """By somebody, or by a fault. First on disk, so that no restart brings it back; then all
@@ -207,7 +226,8 @@ class Engine:
         return await self._guard(run, self._run_job(run))
 
     async def _lone(self, run: str) -> bool:
-        return await self._guard(run, self._run_lone(run))
+        ahead = self._ahead.pop(run, None)
+        return await self._guard(run, self._run_lone(run) if ahead is None else _outcome(ahead))
 
     async def _guard(self, run: str, work: Coroutine[Any, Any, T]) -> T:
         """A workflow never ends in an error; being cancelled leaves no trace in DBOS."""
@@ -319,6 +339,10 @@ class Engine:
     def _soon(self, chore: Coroutine[Any, Any, None], name: str) -> None:
         """The same without waiting."""
         self._chores.start_if_open(chore, name, context=Context())
+
+
+async def _outcome(work: "asyncio.Task[bool]") -> bool:
+    return await work
 
 
 async def _let_go(tasks: Iterable[asyncio.Task[Any]]) -> None:

@@ -189,7 +189,7 @@ class Runs:
         if await self.records.hand_over(view.id, task_run):
             executor.leave_lone(task_run)
         else:
-            self.soon(self.begin(view.id, view.attempt))
+            self.soon(self.begin(view.id, view.attempt, is_new=True))
         return task_run
 
     async def _begin_somewhere(self, run: RunId, attempt: int) -> None:
@@ -197,7 +197,7 @@ class Runs:
         if not await self.records.hand_over(run):
             self.soon(self.begin(run, attempt))
 
-    async def begin(self, run: RunId, attempt: int) -> None:
+    async def begin(self, run: RunId, attempt: int, *, is_new: bool = False) -> None:
         """What is accepted is started; to be repeated by the next server."""
         engine, name = self.room.engine, name_of(run, attempt)
         try:
@@ -205,7 +205,7 @@ class Runs:
             if self.machine not in (None, view.machine):
                 writer.say(RunPlaced(machine=self.machine))
             await keep_first_tree(view, writer)
-            await engine.start(name, is_lone=is_lone(run))
+            await engine.start(name, is_lone=is_lone(run), is_new=is_new)
         except Conflict:
             return  # the server is stopping: the next one begins it
         except AirbossError as error:
