@@ -17,6 +17,7 @@ from airboss.model.events import (
     MessageEnded,
     MessageStarted,
     PromptSteered,
+    ToolEnded,
     ToolStarted,
     TurnEnded,
 )
@@ -77,18 +78,34 @@ async def test_the_runtime_may_begin_a_turn_by_itself(log: EventLog, hearing: He
     ]
 
 
-async def test_a_tasks_turn_is_written_in_batches_but_a_tool_at_once(
+async def test_a_tasks_turn_is_written_in_batches_but_a_tool_that_may_do_something_at_once(
     log: EventLog, hearing: Hearing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(flusher_module, "BATCH_SECONDS", 30.0)
     async with log.follow(hearing.desk.state.session, 1) as follower:
         hearing.events.start_turn(PROMPT, Request(task=TaskRunId("tsk_1")))
-        assert [one.event.kind for one in await follower.next(10)] == ["turn.started"]
         hearing.events.hear(MessageStarted(block="words"))
+        hearing.events.hear(ToolStarted(block="done", name="job_boolean_true", arguments="{}"))
+        hearing.events.hear(ToolEnded(block="done", text="Noted."))
         assert await follower.next(0.2) == []
         hearing.events.hear(ToolStarted(block="tool", name="bash", arguments="{}"))
         shown = [one.event.kind for one in await follower.next(10)]
-    assert shown == ["message.started", "tool.started"]
+        hearing.events.hear(ToolEnded(block="tool", text="It is gone."))
+        ended = [one.event.kind for one in await follower.next(10)]
+    assert shown[:2] == ["turn.started", "message.started"]
+    assert shown[2:] == ["tool.started", "tool.ended", "tool.started"]
+    assert ended == ["tool.ended"]
+
+
+async def test_a_persons_turn_and_its_tools_are_written_at_once(
+    log: EventLog, hearing: Hearing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(flusher_module, "BATCH_SECONDS", 30.0)
+    async with log.follow(hearing.desk.state.session, 1) as follower:
+        hearing.events.start_turn(PROMPT, Request())
+        assert [one.event.kind for one in await follower.next(10)] == ["turn.started"]
+        hearing.events.hear(ToolStarted(block="tool", name="view", arguments="{}"))
+        assert [one.event.kind for one in await follower.next(10)] == ["tool.started"]
 
 
 async def test_a_failure_while_nothing_runs_is_a_turn_of_its_own(

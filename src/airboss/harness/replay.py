@@ -45,6 +45,10 @@ class Effects:
         """Those that may have done something, each once, in the order of their first calls."""
         return tuple(dict.fromkeys(self._calls[block] for block in self.blocks))
 
+    def may_be_of(self, said: ToolStarted | ToolEnded) -> bool:
+        """Whether this call may have done something, or is about to."""
+        return said.block in self._calls
+
     def hear(self, said: Event) -> None:
         match said:
             case ToolStarted() if has_effects(said.name):

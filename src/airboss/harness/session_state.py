@@ -308,7 +308,8 @@ class SessionState:
         asked_in = request.trace if request and self.is_traced else None
         if self.is_traced:
             turn.trace = trace_of(turn.id, asked_in)
-        self.writer.say(TurnStarted(turn=turn.id, prompt=prompt, mode=mode, trace=asked_in))
+        started = TurnStarted(turn=turn.id, prompt=prompt, mode=mode, trace=asked_in)
+        self.writer.say(started, urgent=not turn.is_of_task)
         return turn
 
     def fail_turn(

@@ -87,18 +87,12 @@ class TurnEvents:
 
     def _say(self, said: Event) -> None:
         turn = self._state.turn
-        is_tool = isinstance(said, ToolStarted | ToolEnded)
         if turn is not None:
             turn.effects.hear(said)
             turn.troubles.hear(said)
-        if turn is not None and is_tool:
+        if turn is not None and isinstance(said, ToolStarted | ToolEnded):
             turn.note_tool(said)
-        # Behind the end of a text comes another block or the turn's end. A task's turn is shown a
-        # batch later, and costs a write less for each block; but what a tool does in the world
-        # lasts, and so must the word of it, even where the server is killed a moment later.
-        is_of_task = turn is not None and turn.is_of_task
-        is_soon_followed = isinstance(said, MessageEnded | ReasoningEnded | ContextMeasured)
-        self._state.writer.say(said, urgent=is_tool or not (is_soon_followed or is_of_task))
+        self._state.writer.say(said, urgent=_is_urgent(said, turn))
         match said:
             case ToolStarted():
                 self._state.files.begin(self._state.writer, said, self._state.wait_behind)
@@ -179,3 +173,13 @@ class TurnEvents:
         self._state.end_turn(turn, outcome, is_cut=is_cut)
         tell_turn_ended(self._state.hooks, turn, outcome)
         self._prompts.turn_ended()
+
+
+def _is_urgent(said: Event, turn: Turn | None) -> bool:
+    """Behind the end of a text comes another block or the turn's end. A task's turn is shown a
+    batch later, and costs a write less for each block; but what a tool does in the world lasts, and
+    so must the word of it, even where the server is killed a moment later."""
+    is_of_task = turn is not None and turn.is_of_task
+    if isinstance(said, ToolStarted | ToolEnded):
+        return turn is None or not is_of_task or turn.effects.may_be_of(said)
+    return not (is_of_task or isinstance(said, MessageEnded | ReasoningEnded | ContextMeasured))
