@@ -83,10 +83,11 @@ _HEAP = """
 import ctypes
 called = []
 class Library:
-    def mallopt(self, *given): called.append("mallopt")
+    def mallopt(self, option, value): called.append(option)
     def malloc_trim(self, *given): called.append("malloc_trim")
 ctypes.CDLL = lambda name: Library()
 tuning.share_one_heap()
+tuning.keep_large_apart()
 tuning.give_back_freed()
 print(json.dumps(called))
 """
@@ -95,14 +96,31 @@ print(json.dumps(called))
 @pytest.mark.parametrize(
     ("left_off", "called"),
     [
-        ("", ["mallopt", "malloc_trim"]),
-        ("one-heap", ["malloc_trim"]),
-        ("give-back", ["mallopt"]),
+        ("", [-8, -3, -1, "malloc_trim"]),
+        ("one-heap", [-3, -1, "malloc_trim"]),
+        ("large-apart", [-8, "malloc_trim"]),
+        ("give-back", [-8, -3, -1]),
         (ALL, []),
     ],
 )
-def test_the_c_library_is_left_alone_where_it_is_to_be(left_off: str, called: list[str]) -> None:
+def test_the_c_library_is_left_alone_where_it_is_to_be(
+    left_off: str, called: list[int | str]
+) -> None:
     assert in_a_process(_HEAP, left_off) == called
+
+
+_PYDANTIC = """
+import sys
+tuning.leave_out_unused()
+import airboss.http.api
+old = sys.modules.get("pydantic.v1")
+print(json.dumps([old is not None, "/healthz" in str(airboss.http.metrics.router.routes)]))
+"""
+
+
+@pytest.mark.parametrize(("left_off", "is_there"), [("", False), ("one-pydantic", True)])
+def test_the_first_pydantic_is_left_out_of_a_server(left_off: str, is_there: bool) -> None:
+    assert in_a_process(_PYDANTIC, left_off) == [is_there, True]
 
 
 def test_every_part_is_explained_to_those_who_operate() -> None:

@@ -40,6 +40,7 @@ from airboss.tuning import (
     PARTS,
     VARIABLE,
     keep_for_good,
+    keep_large_apart,
     share_one_heap,
     unknown_parts,
 )
@@ -109,6 +110,7 @@ class RedactingFormatter(logging.Formatter):
 def serve(settings: Settings, sources: SettingSources) -> int:
     """Serve until somebody stops it. The exit code is 0 for every end that was asked for."""
     share_one_heap()
+    keep_large_apart()
     descriptors = raise_descriptor_limit()
     folder = DataFolder(settings.data)
     token = take_token_from_environment(os.environ)
@@ -133,6 +135,7 @@ def work(settings: Settings, sources: SettingSources) -> int:
     """Work until somebody stops it, without pages and without a port: runs are started and watched
     through the servers of the same database."""
     share_one_heap()
+    keep_large_apart()
     raise_descriptor_limit()
     held = DataFolder(settings.data).hold()
     try:

@@ -237,8 +237,9 @@ def serve(
     file = settings or data_folder(data).settings
     chosen, sources = load_settings(file, options), SettingSources.read(file, options)
     # Imported last: a wrong option is told at once. None of it is garbage, so nobody looks for any.
-    from airboss.tuning import making_what_stays
+    from airboss.tuning import leave_out_unused, making_what_stays
 
+    leave_out_unused()
     with making_what_stays():
         from airboss.server import serve as run_server
 

@@ -74,6 +74,9 @@ def worker(
             "A worker needs a database that it shares with a server: --database postgresql://… "
             "or AIRBOSS_DATABASE."
         )
+    from airboss.tuning import leave_out_unused
+
+    leave_out_unused()
     from airboss.server import work
 
     raise typer.Exit(work(chosen, sources))
