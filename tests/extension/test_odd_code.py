@@ -3,17 +3,63 @@ same, and the extension goes on."""
 
 import multiprocessing
 from collections.abc import Generator
+from typing import Any
 
 import pytest
 
 from tests.extension.peer import Peer
 
 CODE = '''
-import asyncio, contextvars, multiprocessing, os, time
-from airboss.extension import session, tool
+import asyncio, concurrent.futures, contextvars, multiprocessing, os, time
+from airboss.extension import ToolUse, hook, session, tool
 
 seen = contextvars.ContextVar("seen", default="nothing")
 seen.set("what the file has set")
+
+class Unspeakable(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("it has no words")
+
+class Grave(BaseException):
+    pass
+
+def cancelled() -> None:
+    waited = concurrent.futures.Future()
+    waited.cancel()
+    waited.result()
+
+def interrupted() -> None:
+    raise KeyboardInterrupt("stop")
+
+def closed() -> None:
+    raise GeneratorExit
+
+def grave() -> None:
+    raise Grave("it is serious")
+
+def left() -> None:
+    raise SystemExit(3)
+
+def unspeakable() -> None:
+    raise Unspeakable
+
+@tool
+def fail(how: str) -> None:
+    """Fails in a thread."""
+    globals()[how]()
+
+@tool
+async def fail_in_the_loop(how: str) -> None:
+    """Fails in the loop."""
+    globals()[how]()
+
+@hook.pre_tool_use(tools=["bash"])
+def before(use: ToolUse) -> None:
+    globals()[use.arguments["command"]]()
+
+@hook.pre_tool_use(tools=["edit"])
+async def before_in_the_loop(use: ToolUse) -> None:
+    globals()[use.arguments["command"]]()
 
 @tool
 def context() -> str:
@@ -64,6 +110,14 @@ def log_in_another() -> object:
     other.join()
     return other.exitcode
 '''
+RAISED = [
+    ("cancelled", "CancelledError: something that it waited for was cancelled"),
+    ("interrupted", "KeyboardInterrupt: stop"),
+    ("closed", "GeneratorExit"),
+    ("grave", "Grave: it is serious"),
+    ("left", "SystemExit: 3"),
+    ("unspeakable", "Unspeakable"),
+]
 forks = pytest.mark.skipif(
     "fork" not in multiprocessing.get_all_start_methods(), reason="nothing can be forked here"
 )
@@ -75,6 +129,25 @@ def peer(tmp_path_factory: pytest.TempPathFactory) -> Generator[Peer]:
     (folder / "extension.py").write_text(CODE, encoding="utf-8")
     with Peer(folder / "extension.py", folder).join() as peer:
         yield peer
+
+
+@pytest.mark.parametrize("tool", ["fail", "fail_in_the_loop"])
+@pytest.mark.parametrize(("how", "said"), RAISED)
+def test_whatever_a_tool_raises_its_call_is_answered(
+    peer: Peer, tool: str, how: str, said: str
+) -> None:
+    if (how, tool) == ("cancelled", "fail_in_the_loop"):
+        said = "CancelledError"  # of concurrent.futures, where it is like any other
+    assert peer.call(tool, {"how": how}) == (said, "failure")
+
+
+@pytest.mark.parametrize("tool", ["bash", "edit"])
+@pytest.mark.parametrize(("how", "said"), RAISED)
+def test_whatever_a_hook_raises_it_is_answered(peer: Peer, tool: str, how: str, said: str) -> None:
+    if (how, tool) == ("cancelled", "edit"):
+        said = "CancelledError"
+    answer: Any = peer.hook("preToolUse", toolName=tool, toolArgs={"command": how})
+    assert answer == {"code": -32000, "message": said}
 
 
 def test_context_variables_have_what_the_file_has_set(peer: Peer) -> None:

@@ -14,6 +14,7 @@ from airboss.extension.testing import Loaded, SaidText, SentPrompt, load
 
 CODE = '''
 import asyncio
+import datetime
 import helper
 from airboss.extension import *
 from airboss.extension import hook, session, tool
@@ -49,7 +50,16 @@ def own_schema(call: Call, a, b=2):
 @tool
 def odd() -> object:
     """Returns what JSON cannot say."""
-    return object()
+    return {"at": datetime.date.today()}
+
+@tool
+async def two_failures() -> None:
+    """Fails in two ways at once."""
+    async def fail(error: Exception) -> None:
+        raise error
+    async with asyncio.TaskGroup() as group:
+        group.create_task(fail(ValueError("it is shut")))
+        group.create_task(fail(KeyError("key")))
 
 @tool
 def nothing_more() -> str:
@@ -186,7 +196,12 @@ def test_a_tool_with_its_own_schema_has_its_names_checked(extension: Loaded) -> 
 @pytest.mark.parametrize(
     ("tool", "text"),
     [
-        ("odd", "a tool returns text, a Result or what JSON can say, not object"),
+        (
+            "odd",
+            "a tool returns text, a Result or what JSON can say: "
+            "Object of type date is not JSON serializable",
+        ),
+        ("two_failures", "unhandled errors in a TaskGroup: it is shut; KeyError: 'key'"),
         ("nothing_more", "StopIteration: there was nothing more to take"),
         ("leave", "SystemExit: 3"),
         ("missing", "KeyError: 'key'"),

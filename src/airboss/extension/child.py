@@ -227,7 +227,7 @@ class KitProcess:
                 answer(())
             else:
                 await self._worker.ask(kind, moment_of(kind, params.get("input") or {}), answer)
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - the border to others' code
+        except Exception as error:  # noqa: BLE001 - the border to others' code
             tell(error)
             wrong = {"code": _FAILED, "message": message_of(error)}
             self._reply(number, {"error": wrong})
