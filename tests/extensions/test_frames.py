@@ -78,7 +78,7 @@ def test_what_cannot_be_talked_with_is_ended_in_words(said: bytes, why: str) -> 
             ["\ufffd!", ["\ufffd"], {"\ufffd": 1}],
         ),
         (b'{"a":"\\ud83d\\ude00","b":"\\\\ud83d","c":1}', ["\U0001f600", "\\ud83d", 1]),
-        (b'{"a":"\xed\xa0\xbd","b":1,"c":1}', ["\ufffd", 1, 1]),
+        (b'{"a":"\xed\xa0\xbd","b":"\xff","c":1}', ["\ufffd" * 3, "\ufffd", 1]),
         (b'{"a":"%s","b":1,"c":1}' % (b"[" * 300), ["[" * 300, 1, 1]),
     ],
 )
@@ -112,6 +112,8 @@ def test_what_is_hard_to_read_takes_no_time() -> None:
         framed(b"[%s[]]" % (b"[]," * (1 << 20))),
         framed(b'["%s"]' % (b'","' * (1 << 20))),
         framed(b"[" * 200 + b"]" * (4 << 20)),
+        framed(b'{"a":"%s"}' % (b"\xed\xa0\x80" * 1_390_000)),
+        framed(b'{"a":"%s"}' % (b',\\"' * 1_390_000)),
     ]
     for said in heavy:
         began = time.thread_time()
