@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from airboss.extensions.child import HeardPace
+from airboss.extensions.child import Child, HeardPace
 from airboss.extensions.frames import (
     MOST_DEPTH,
     MOST_FRAME,
@@ -134,3 +134,13 @@ def test_who_says_too_much_is_read_more_slowly_and_who_was_silent_is_not() -> No
     pace.since -= 60
     assert pace.pause_behind(4_000) == 0
     assert pace.pause_behind(2_000) > 0.9
+
+
+def test_who_sends_much_at_a_time_is_read_more_slowly_too() -> None:
+    heard: list[object] = []
+    child = Child(heard.append, lambda why: pytest.fail(why))
+    said = frame({"text": "x" * (3 << 20)})
+    pauses = [child.take_output(said) for _ in range(16)]
+    assert pauses[0] == 0
+    assert pauses[-1] > 0.1
+    assert len(heard) == 16
