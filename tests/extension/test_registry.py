@@ -1,5 +1,6 @@
 """What an extension may register, and how it is told when it may not: at the line, in words."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,10 @@ def fault(folder: Path, code: str) -> str:
             "3: TypeError: hook.pre_tool_use: tools= is a list of names, such as ['bash']",
         ),
         (
+            "@hook.pre_tool_use(tools=[tool])\ndef a(use): ...\n",
+            "3: TypeError: hook.pre_tool_use: tools= is a list of names, and <function tool at",
+        ),
+        (
             "@hook.session_start\ndef a(): ...\n",
             "3: TypeError: hook.session_start: its function takes one object, and nothing more",
         ),
@@ -114,7 +119,17 @@ def fault(folder: Path, code: str) -> str:
             "3: TypeError: hook.pre_tool_use: names of tools are given as tools=['bash']",
         ),
         ("def a(:\n", "3: SyntaxError: "),
-        ("import nowhere_at_all\n", "3: ModuleNotFoundError: No module named 'nowhere_at_all'"),
+        (
+            "import nowhere_at_all\n",
+            "3: ModuleNotFoundError: No module named 'nowhere_at_all'; it was looked for in the"
+            f" folder of the extension and in {sys.executable}, which runs it",
+        ),
+        (
+            "from . import helper\n",
+            "3: ImportError: attempted relative import with no known parent package; a file beside"
+            " it is imported by its name, as in: import helper",
+        ),
+        ("from json import nothing\n", "3: ImportError: cannot import name 'nothing' from 'json'"),
         ("raise SystemExit\n", "3: SystemExit"),
         ("raise KeyboardInterrupt\n", "3: KeyboardInterrupt"),
         ("import asyncio\nraise asyncio.CancelledError('x')\n", "4: CancelledError: x"),

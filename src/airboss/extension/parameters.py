@@ -9,6 +9,7 @@ import typing
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, cast
 
 from airboss.extension.moments import Call
@@ -258,10 +259,28 @@ def _object(arguments: Any) -> dict[str, Any]:
 
 
 def _hints(function: Callable[..., Any], tool: str) -> dict[str, Any]:
+    """What it returns is left out: its type may be there for type checkers alone."""
+
+    def known() -> None: ...
+
+    parameters = inspect.signature(function).parameters.values()
+    known.__annotations__ = {
+        one.name: one.annotation for one in parameters if one.annotation is not one.empty
+    }
     try:
-        return typing.get_type_hints(function, include_extras=True)
+        return typing.get_type_hints(known, _names_of(function), include_extras=True)
     except NameError as unknown:
         raise TypeError(f"tool {tool}: a type of its parameters is unknown: {unknown}") from None
+
+
+def _names_of(function: Callable[..., Any]) -> dict[str, Any]:
+    """What the texts of its annotations may name."""
+    inner: Any = inspect.unwrap(function)
+    while isinstance(inner, partial):
+        inner = inspect.unwrap(cast("partial[Any]", inner).func)
+    if not hasattr(inner, "__globals__"):
+        inner = type(inner).__call__
+    return getattr(inner, "__globals__", {})
 
 
 def _default(shape: Shape, value: Any, where: str) -> Any:

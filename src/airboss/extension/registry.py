@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from airboss.extension.parameters import Parameters, Schema, call_parameter, parameters_of
 
@@ -147,6 +147,9 @@ def _only(given: object, kind: Any, words: str, tool: object) -> None:
 def listened_tools(kind: str, tools: Collection[str] | None) -> frozenset[str] | None:
     if isinstance(tools, str):
         raise TypeError(f"hook.{kind}: tools= is a list of names, such as [{tools!r}]")
+    for one in tools or ():
+        if not isinstance(cast("object", one), str):
+            raise TypeError(f"hook.{kind}: tools= is a list of names, and {one!r} is none")
     return None if tools is None else frozenset(tools)
 
 
