@@ -226,8 +226,8 @@ def test_what_prints_does_not_disturb_the_protocol(peer: Peer) -> None:
             "odd",
             {
                 "code": -32000,
-                "message": "hook.pre_tool_use answers nothing or Deny, Ask, Allow, Change, Context,"
-                " and not int",
+                "message": "hook.pre_tool_use may return nothing or Deny, Ask, Allow, Change, "
+                "Context, not int",
             },
         ),
         (

@@ -89,7 +89,7 @@ def test_arguments_that_fit_are_taken_and_defaults_are_left_to_the_function() ->
         ({"text": "", "pieces": 1, "prices": {"a": [None]}}, "prices.a[0]: null is not a number"),
         ({"text": "", "pieces": 1, "call": "x"}, 'there is no parameter "call"'),
         ({"peaces": 1, "pieces": 1, "text": ""}, 'there is no parameter "peaces"'),
-        ([1], "the arguments are an object, and not [1]"),
+        ([1], "the arguments should be an object, not [1]"),
     ],
 )
 def test_what_does_not_fit_is_said(arguments: Any, said: str) -> None:

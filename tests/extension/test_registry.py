@@ -23,21 +23,24 @@ def fault(folder: Path, code: str) -> str:
     [
         (
             "@tool\ndef a(x): 'y'\n",
-            "3: TypeError: tool a: parameter x: it has no type; take str, int",
+            "3: TypeError: tool a: parameter x: it has no type; use str, int",
         ),
         (
             "@tool\ndef a(): pass\n",
-            "3: ValueError: tool a: say what it does, in its docstring or by",
+            "3: ValueError: tool a: say what it does, in its docstring or with",
         ),
         (
             "@tool(name='a b')\ndef a(): 'y'\n",
             "3: ValueError: tool 'a b': a name has 1 to 64 of the",
         ),
         ("@tool\ndef a(): 'y'\n" * 2, "5: ValueError: tool a: there are two of this name"),
-        ("@tool(seconds=0)\ndef a(): 'y'\n", "3: ValueError: tool a: seconds= is more than 0"),
+        (
+            "@tool(seconds=0)\ndef a(): 'y'\n",
+            "3: ValueError: tool a: seconds= should be more than 0",
+        ),
         (
             "@tool(seconds=float('inf'))\ndef a(): 'y'\n",
-            "3: ValueError: tool a: seconds= is more than 0, and not endless",
+            "3: ValueError: tool a: seconds= should be more than 0, and finite",
         ),
         (
             "@tool(parameters={'type': 'object', 'x': float('inf')})\ndef a(): 'y'\n",
@@ -53,11 +56,11 @@ def fault(folder: Path, code: str) -> str:
         ),
         (
             "@tool(parameters={'type': 'object', 'x': 'y' * 40_000})\ndef a(): 'y'\n",
-            "3: ValueError: tool a: its parameters as JSON Schema are over 32,768 B",
+            "3: ValueError: tool a: its parameters have more than 32,768 bytes",
         ),
         (
             "@tool(description='x' * 4001)\ndef a(): 'y'\n",
-            "3: ValueError: tool a: its description is longer than 4,000 signs",
+            "3: ValueError: tool a: its description has over 4,000 characters",
         ),
         (
             "for n in range(65):\n    tool(name=f'a{n}')(lambda: 1) if n else None\n",
@@ -95,28 +98,28 @@ def fault(folder: Path, code: str) -> str:
         ),
         (
             "import functools\ntool(functools.partial(print))\n",
-            "4: TypeError: tool: what it is put above has no name of its own; give it one by name=",
+            "4: TypeError: tool: its function has no name; give it one with name=",
         ),
         (
             "@hook.pre_tool_use(['bash'])\ndef a(use): ...\n",
-            "3: TypeError: hook.pre_tool_use: names of tools are given as tools=['bash']",
+            "3: TypeError: hook.pre_tool_use: give the names of tools as tools=['bash']",
         ),
-        ("@tool(name=7)\ndef a(): 'y'\n", "3: TypeError: tool 7: name= is a text, and not 7"),
+        ("@tool(name=7)\ndef a(): 'y'\n", "3: TypeError: tool 7: name= should be a str, not 7"),
         (
             "@tool(description=7)\ndef a(): 'y'\n",
-            "3: TypeError: tool a: description= is a text, and not 7",
+            "3: TypeError: tool a: description= should be a str, not 7",
         ),
         (
             "@tool(seconds='60')\ndef a(): 'y'\n",
-            "3: TypeError: tool a: seconds= is a number, and not '60'",
+            "3: TypeError: tool a: seconds= should be a number, not '60'",
         ),
         (
             "@tool(parameters=[])\ndef a(): 'y'\n",
-            "3: TypeError: tool a: parameters= is a JSON Schema, as a dict, and not []",
+            "3: TypeError: tool a: parameters= should be a JSON Schema, as a dict, not []",
         ),
         (
             "@hook.pre_tool_use('bash')\ndef a(use): ...\n",
-            "3: TypeError: hook.pre_tool_use: names of tools are given as tools=['bash']",
+            "3: TypeError: hook.pre_tool_use: give the names of tools as tools=['bash']",
         ),
         ("def a(:\n", "3: SyntaxError: "),
         (

@@ -198,7 +198,7 @@ def test_a_tool_with_its_own_schema_has_its_names_checked(extension: Loaded) -> 
     [
         (
             "odd",
-            "a tool returns text, a Result or what JSON can say: "
+            "a tool should return text, a Result, or JSON values: "
             "Object of type date is not JSON serializable",
         ),
         ("two_failures", "unhandled errors in a TaskGroup: it is shut; KeyError: 'key'"),
@@ -206,7 +206,7 @@ def test_a_tool_with_its_own_schema_has_its_names_checked(extension: Loaded) -> 
         ("leave", "SystemExit: 3"),
         ("missing", "KeyError: 'key'"),
         ("too_much", "too_much: its result has 1,200,000 bytes; 1,048,576 are the most."),
-        ("bad_level", "log: the level is one of info, warning, error"),
+        ("bad_level", "log: the level should be one of info, warning, error"),
     ],
 )
 def test_what_goes_wrong_in_a_tool_is_a_failure(extension: Loaded, tool: str, text: str) -> None:
@@ -239,9 +239,9 @@ def test_what_kind_an_image_is_can_be_seen(data: bytes, kind: str) -> None:
 @pytest.mark.parametrize(
     ("make", "reason"),
     [
-        (lambda: Image(b"<svg>"), "give mime_type="),
-        (lambda: Image(b"x", "text/html"), "and not 'text/html'"),
-        (lambda: Image("a.png"), "and not str"),  # type: ignore[arg-type]
+        (lambda: Image(b"<svg>"), "pass mime_type="),
+        (lambda: Image(b"x", "text/html"), "not 'text/html'"),
+        (lambda: Image("a.png"), "not str"),  # type: ignore[arg-type]
         (lambda: Result("x", "failure", [Image(b"x", "image/png")]), "only a success has images"),
         (lambda: Result("x", images=Image(b"x", "image/png")), "a list of Image"),  # type: ignore[arg-type]
     ],
@@ -286,19 +286,19 @@ def test_a_deny_is_the_last_word(extension: Loaded) -> None:
             "session_start",
             {},
             TypeError,
-            "hook.session_start answers nothing or Context, and not Deny",
+            "hook.session_start may return nothing or Context, not Deny",
         ),
         (
             "error_occurred",
             {"error": "x"},
             ValueError,
-            "hook.error_occurred answers abort, skip, retry, and not 'explode'",
+            "hook.error_occurred may return 'abort' or 'skip' or 'retry', not 'explode'",
         ),
         (
             "user_prompt_submitted",
             {"prompt": "x"},
             TypeError,
-            "hook.user_prompt_submitted changes the prompt",
+            "hook.user_prompt_submitted can only change the prompt",
         ),
         ("session_end", {}, ValueError, "failed on purpose"),
         ("nothing", {}, LookupError, "There is no hook nothing"),

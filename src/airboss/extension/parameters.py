@@ -167,7 +167,7 @@ def shape_of(annotation: Any, where: str) -> Shape:
     if (named := getattr(annotation, "__value__", None)) is not None:  # type Name = …
         return shape_of(named, where)
     shown = inspect.formatannotation(annotation)
-    raise TypeError(f"{where}: {shown} cannot be told to a model; take {_TAKEN}")
+    raise TypeError(f"{where}: {shown} is no type that a tool can have; use {_TAKEN}")
 
 
 @dataclass(frozen=True)
@@ -223,9 +223,9 @@ def parameters_of(function: Callable[..., Any], tool: str) -> Parameters:
     for name, parameter in inspect.signature(function).parameters.items():
         where = f"tool {tool}: parameter {name}"
         if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
-            raise TypeError(f"{where}: arguments are given by name, so it needs one of its own")
+            raise TypeError(f"{where}: arguments are passed by name, so each needs one")
         if parameter.annotation is parameter.empty:
-            raise TypeError(f"{where}: it has no type; take {_TAKEN}")
+            raise TypeError(f"{where}: it has no type; use {_TAKEN}")
         if hints[name] is Call:
             call = name
             continue
@@ -254,7 +254,7 @@ def _object(arguments: Any) -> dict[str, Any]:
     if arguments is None:
         return {}
     if not isinstance(arguments, dict):
-        raise Misfit(f"the arguments are an object, and not {_shown(arguments)}")
+        raise Misfit(f"the arguments should be an object, not {_shown(arguments)}")
     return cast("dict[str, Any]", arguments)
 
 

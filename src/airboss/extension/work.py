@@ -194,7 +194,7 @@ def _result(said: Any) -> Result:
     try:
         return Result(json.dumps(said, ensure_ascii=False))
     except (TypeError, ValueError) as why:
-        raise TypeError(f"a tool returns text, a Result or what JSON can say: {why}") from None
+        raise TypeError(f"a tool should return text, a Result, or JSON values: {why}") from None
 
 
 def _bounded(tool: str, result: Result) -> Result:
@@ -221,9 +221,11 @@ def _checked(listener: Listener, said: Any) -> list[Answer]:
         if not isinstance(one, _MAY_ANSWER[kind]):
             known = ", ".join(known.__name__ for known in _MAY_ANSWER[kind])
             name = type(one).__name__
-            raise TypeError(f"hook.{kind} answers nothing or {known}, and not {name}")
+            raise TypeError(f"hook.{kind} may return nothing or {known}, not {name}")
         if kind == "error_occurred" and isinstance(one, str) and one not in _HANDLINGS:
-            raise ValueError(f"hook.{kind} answers {', '.join(_HANDLINGS)}, and not {one!r}")
+            raise ValueError(
+                f"hook.{kind} may return {' or '.join(map(repr, _HANDLINGS))}, not {one!r}"
+            )
         if isinstance(one, Change):
             _check_change(kind, one)
     return given
@@ -232,7 +234,7 @@ def _checked(listener: Listener, said: Any) -> list[Answer]:
 def _check_change(kind: str, change: Change) -> None:
     is_prompt = kind == "user_prompt_submitted"
     if (change.prompt is not None) != is_prompt:
-        raise TypeError(f"hook.{kind} changes the {'prompt' if is_prompt else 'arguments'}")
+        raise TypeError(f"hook.{kind} can only change the {'prompt' if is_prompt else 'arguments'}")
 
 
 def _changed(moment: Moment, answer: Answer) -> Moment:
