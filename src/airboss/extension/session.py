@@ -40,6 +40,7 @@ class Session:
 
     @property
     def id(self) -> str:
+        """As Airboss names it: `ses_…`."""
         return here().session
 
     @property

@@ -77,15 +77,18 @@ class Loaded:
     nothing. `past` is what `session.events` returns, and `module` the extension's module.
     """
 
+    said: list[SaidText]
+    sent: list[SentPrompt]
+    asked: list[str]
+    answers: list[str | None]
+    replies: list[str]
+    past: list[Event]
+    is_detached: bool
     module: ModuleType
 
     def __init__(self, path: Path, cwd: Path, session: str) -> None:
-        self.said: list[SaidText] = []
-        self.sent: list[SentPrompt] = []
-        self.asked: list[str] = []
-        self.answers: list[str | None] = []
-        self.replies: list[str] = []
-        self.past: list[Event] = []
+        self.said, self.sent, self.asked = [], [], []
+        self.answers, self.replies, self.past = [], [], []
         self.is_detached = False
         self._aborts = 0
         self._place = KitPlace(session=session, cwd=cwd, link=None)
