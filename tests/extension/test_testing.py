@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Callable, Generator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -332,8 +333,57 @@ def test_two_extensions_in_one_process_know_nothing_of_each_other(folder: Path) 
         assert other.said == []
 
 
-def test_nothing_is_left_of_it_afterwards(folder: Path) -> None:
+IMPORTING = """
+import helper
+from airboss.extension import tool
+
+@tool
+def names() -> list:
+    "Imports at the top and in the call."
+    import later
+    return [helper.NAME, later.NAME]
+"""
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> list[Path]:
+    """Two that have files of the same names beside them."""
+    folders = [tmp_path / name for name in ("one", "other")]
+    for folder in folders:
+        folder.mkdir()
+        (folder / "extension.py").write_text(IMPORTING, encoding="utf-8")
+        for name in ("helper", "later"):
+            text = f"NAME = '{name} of {folder.name}'\n"
+            (folder / f"{name}.py").write_text(text, encoding="utf-8")
+    return folders
+
+
+def test_each_has_the_files_beside_it_whoever_else_has_their_names(
+    pair: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    foreign = ModuleType("helper")
+    monkeypatch.setitem(sys.modules, "helper", foreign)
+    with load(pair[0]) as one, load(pair[1]) as other:
+        for _ in range(2):
+            assert other.call("names").text == '["helper of other", "later of other"]'
+            assert one.call("names").text == '["helper of one", "later of one"]'
+        assert sys.modules["helper"] is foreign
+    assert sys.modules["helper"] is foreign
+
+
+def test_a_test_that_lies_beside_it_stays(
+    pair: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    test = ModuleType("test_one")
+    test.__file__ = str(pair[0] / "test_one.py")
+    monkeypatch.setitem(sys.modules, "test_one", test)
+    load(pair[0]).close()
+    assert sys.modules["test_one"] is test
+
+
+def test_nothing_is_left_of_it_afterwards(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = list(sys.path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
     extension = load(folder)
     assert "helper" in sys.modules
     extension.close()
@@ -344,3 +394,4 @@ def test_nothing_is_left_of_it_afterwards(folder: Path) -> None:
     gc.collect()
     assert sys.path == before
     assert not (folder / "__pycache__").exists()
+    assert not sys.dont_write_bytecode

@@ -10,7 +10,6 @@ def test_nobody_pushes():
 
 import asyncio
 import itertools
-import sys
 import weakref
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -22,6 +21,7 @@ from typing import Any, TypeVar
 
 from airboss.extension.answers import Answer, Result
 from airboss.extension.faults import Fault, read_extension
+from airboss.extension.modules import FolderModules
 from airboss.extension.moments import (
     ErrorOccurred,
     Moment,
@@ -95,7 +95,8 @@ class Loaded:
         self._worker = FunctionRunner(self._place)
         self._thread = ThreadPoolExecutor(1, "extension")
         self._runner = asyncio.Runner()
-        self._end = weakref.finalize(self, _end, self._thread, self._runner, path.parent)
+        self._modules = FolderModules(path.parent)
+        self._end = weakref.finalize(self, _end, self._thread, self._runner, self._modules)
         try:
             self._thread.submit(self._read, path).result()
         except BaseException:
@@ -104,7 +105,8 @@ class Loaded:
 
     def _read(self, path: Path) -> None:
         enter(self._place)
-        self.module = read_extension(path, f"extension_{next(_NUMBERS)}")
+        with self._modules:
+            self.module = read_extension(path, f"extension_{next(_NUMBERS)}")
         self._place.registry.is_told = True
         self._place.link = _Stage(self._answer)
 
@@ -154,7 +156,13 @@ class Loaded:
             await self._worker.tell(one.function, event)
 
     def _do(self, work: Coroutine[Any, Any, _T]) -> _T:
-        return self._thread.submit(self._runner.run, work).result()
+        modules, runner = self._modules, self._runner
+
+        def run() -> _T:
+            with modules:
+                return runner.run(work)
+
+        return self._thread.submit(run).result()
 
     def _answer(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
         """In the host's place."""
@@ -255,12 +263,7 @@ def _wire_event(event: Event) -> dict[str, Any]:
     }
 
 
-def _end(thread: ThreadPoolExecutor, runner: asyncio.Runner, folder: Path) -> None:
+def _end(thread: ThreadPoolExecutor, runner: asyncio.Runner, modules: FolderModules) -> None:
     thread.submit(runner.close)
     thread.shutdown(wait=False)  # it may be that very thread which drops the extension
-    if str(folder) in sys.path:
-        sys.path.remove(str(folder))
-    for name, module in list(sys.modules.items()):
-        file = getattr(module, "__file__", None)
-        if file and Path(file).is_relative_to(folder):
-            del sys.modules[name]
+    modules.forget()
