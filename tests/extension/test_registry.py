@@ -47,6 +47,14 @@ def fault(folder: Path, code: str) -> str:
             "3: ValueError: tool a: its parameters cannot be written as JSON: ",
         ),
         (
+            "@tool\ndef a(größe: int): 'y'\n",
+            "3: TypeError: tool a: parameter größe: models take names of 1 to 64 of the characters",
+        ),
+        (
+            "@tool(parameters={'type': 'object', 'properties': {'a b': {}}})\ndef a(**x): 'y'\n",
+            "3: ValueError: tool a: parameter a b: models take names of 1 to 64 of the characters",
+        ),
+        (
             "@tool(parameters={'type': 'string'})\ndef a(): 'y'\n",
             '3: ValueError: tool a: parameters= is a JSON Schema with "type": "object"',
         ),

@@ -4,6 +4,7 @@ sends. It knows the types that the two have in common, and refuses all others by
 import inspect
 import json
 import math
+import re
 import types
 import typing
 from abc import ABC, abstractmethod
@@ -15,6 +16,9 @@ from typing import Any, cast
 from airboss.extension.moments import Call
 
 Schema: typing.TypeAlias = dict[str, Any]
+# Claude models refuse a whole request for one other name.
+KEY = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+KEYS = "models take names of 1 to 64 of the characters A-Z a-z 0-9 _ . -"
 _SHOWN = 60
 
 
@@ -229,6 +233,8 @@ def parameters_of(function: Callable[..., Any], tool: str) -> Parameters:
         if hints[name] is Call:
             call = name
             continue
+        if not KEY.fullmatch(name):
+            raise TypeError(f"{where}: {KEYS}")
         shapes[name] = shape_of(hints[name], where)
         if parameter.default is not parameter.empty:
             defaults[name] = _default(shapes[name], parameter.default, where)

@@ -8,7 +8,14 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from airboss.extension.parameters import Parameters, Schema, call_parameter, parameters_of
+from airboss.extension.parameters import (
+    KEY,
+    KEYS,
+    Parameters,
+    Schema,
+    call_parameter,
+    parameters_of,
+)
 
 MOST_TOOLS = 64
 MOST_SCHEMA = 32 << 10
@@ -156,6 +163,9 @@ def listened_tools(kind: str, tools: Collection[str] | None) -> frozenset[str] |
 def _own_schema(name: str, parameters: Mapping[str, Any]) -> Schema:
     if parameters.get("type") != "object":
         raise ValueError(f'tool {name}: parameters= is a JSON Schema with "type": "object"')
+    for key in parameters.get("properties") or ():
+        if not KEY.fullmatch(str(key)):
+            raise ValueError(f"tool {name}: parameter {key}: {KEYS}")
     return dict(parameters)
 
 
