@@ -92,14 +92,11 @@ async def nothing_but_zeros() -> str:
     """Answers what is six times as long as JSON."""
     return "\\0" * 1_000_000
 
-class Unspeakable(Exception):
-    def __str__(self) -> str:
-        raise RuntimeError("it has no words")
-
 @tool
-async def say_nothing() -> None:
-    """Fails so that nobody can say how."""
-    raise Unspeakable
+async def stop_everything() -> None:
+    """Stops the loop in which all of it runs."""
+    asyncio.get_running_loop().stop()
+    await asyncio.sleep(600)
 
 @tool
 async def asks() -> str:
@@ -229,8 +226,8 @@ def test_what_prints_does_not_disturb_the_protocol(peer: Peer) -> None:
             "odd",
             {
                 "code": -32000,
-                "message": "hook.pre_tool_use answers nothing or Deny, Ask, Allow, Change, Context,"
-                " and not int",
+                "message": "hook.pre_tool_use may return nothing or Deny, Ask, Allow, Change, "
+                "Context, not int",
             },
         ),
         (
@@ -274,9 +271,10 @@ def test_a_result_that_is_too_large_as_json_is_a_failure_and_not_the_end(peer: P
 
 
 def test_what_ends_it_is_said_and_the_exit_code_says_so(own: Peer) -> None:
-    own.begin("say_nothing")
+    own.begin("stop_everything")
     assert own.ended() == 1
-    assert own.stderr.splitlines()[-1] == "extension.py: RuntimeError: it has no words"
+    said = "extension.py: RuntimeError: Event loop stopped before Future completed."
+    assert own.stderr.splitlines()[-1] == said
 
 
 def test_results_are_replaced_and_the_strongest_word_counts(peer: Peer) -> None:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from functools import partial
 from typing import Annotated, Any, Literal, cast
 
 import jsonschema
@@ -88,7 +89,7 @@ def test_arguments_that_fit_are_taken_and_defaults_are_left_to_the_function() ->
         ({"text": "", "pieces": 1, "prices": {"a": [None]}}, "prices.a[0]: null is not a number"),
         ({"text": "", "pieces": 1, "call": "x"}, 'there is no parameter "call"'),
         ({"peaces": 1, "pieces": 1, "text": ""}, 'there is no parameter "peaces"'),
-        ([1], "the arguments are an object, and not [1]"),
+        ([1], "the arguments should be an object, not [1]"),
     ],
 )
 def test_what_does_not_fit_is_said(arguments: Any, said: str) -> None:
@@ -137,6 +138,21 @@ def test_what_cannot_be_told_is_refused_by_the_name_of_the_parameter(signature: 
 def test_a_type_that_nobody_knows_is_refused() -> None:
     with pytest.raises(TypeError, match=r"^tool buy: a type of its .* is unknown: .*Nowhere"):
         takes(made("fruit: 'Nowhere'"))
+
+
+def test_what_it_returns_may_be_known_to_type_checkers_alone() -> None:
+    function = made("fruit: 'str', pieces: 'int' = 1")
+    function.__annotations__["return"] = "Nowhere"
+    assert takes(function).schema()["required"] == ["fruit"]
+
+
+class Shelf:
+    def __call__(self, fruit: "str", pieces: int) -> None: ...
+
+
+@pytest.mark.parametrize("function", [partial(Shelf(), pieces=2), partial(Shelf.__call__, Shelf())])
+def test_what_is_like_a_function_is_told_like_one(function: Callable[..., Any]) -> None:
+    assert takes(function).schema()["properties"]["fruit"] == {"type": "string"}
 
 
 PLAIN = [str, int, float, bool]

@@ -1,5 +1,6 @@
 """What an extension may register, and how it is told when it may not: at the line, in words."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -22,25 +23,36 @@ def fault(folder: Path, code: str) -> str:
     [
         (
             "@tool\ndef a(x): 'y'\n",
-            "3: TypeError: tool a: parameter x: it has no type; take str, int",
+            "3: TypeError: tool a: parameter x: it has no type; use str, int",
         ),
         (
             "@tool\ndef a(): pass\n",
-            "3: ValueError: tool a: say what it does, in its docstring or by",
+            "3: ValueError: tool a: say what it does, in its docstring or with",
         ),
         (
             "@tool(name='a b')\ndef a(): 'y'\n",
             "3: ValueError: tool 'a b': a name has 1 to 64 of the",
         ),
         ("@tool\ndef a(): 'y'\n" * 2, "5: ValueError: tool a: there are two of this name"),
-        ("@tool(seconds=0)\ndef a(): 'y'\n", "3: ValueError: tool a: seconds= is more than 0"),
+        (
+            "@tool(seconds=0)\ndef a(): 'y'\n",
+            "3: ValueError: tool a: seconds= should be more than 0",
+        ),
         (
             "@tool(seconds=float('inf'))\ndef a(): 'y'\n",
-            "3: ValueError: tool a: seconds= is more than 0, and not endless",
+            "3: ValueError: tool a: seconds= should be more than 0, and finite",
         ),
         (
             "@tool(parameters={'type': 'object', 'x': float('inf')})\ndef a(): 'y'\n",
             "3: ValueError: tool a: its parameters cannot be written as JSON: ",
+        ),
+        (
+            "@tool\ndef a(größe: int): 'y'\n",
+            "3: TypeError: tool a: parameter größe: models take names of 1 to 64 of the characters",
+        ),
+        (
+            "@tool(parameters={'type': 'object', 'properties': {'a b': {}}})\ndef a(**x): 'y'\n",
+            "3: ValueError: tool a: parameter a b: models take names of 1 to 64 of the characters",
         ),
         (
             "@tool(parameters={'type': 'string'})\ndef a(): 'y'\n",
@@ -52,11 +64,11 @@ def fault(folder: Path, code: str) -> str:
         ),
         (
             "@tool(parameters={'type': 'object', 'x': 'y' * 40_000})\ndef a(): 'y'\n",
-            "3: ValueError: tool a: its parameters as JSON Schema are over 32,768 B",
+            "3: ValueError: tool a: its parameters have more than 32,768 bytes",
         ),
         (
             "@tool(description='x' * 4001)\ndef a(): 'y'\n",
-            "3: ValueError: tool a: its description is longer than 4,000 signs",
+            "3: ValueError: tool a: its description has over 4,000 characters",
         ),
         (
             "for n in range(65):\n    tool(name=f'a{n}')(lambda: 1) if n else None\n",
@@ -69,6 +81,10 @@ def fault(folder: Path, code: str) -> str:
         (
             "@hook.pre_tool_use(tools='bash')\ndef a(use): ...\n",
             "3: TypeError: hook.pre_tool_use: tools= is a list of names, such as ['bash']",
+        ),
+        (
+            "@hook.pre_tool_use(tools=[tool])\ndef a(use): ...\n",
+            "3: TypeError: hook.pre_tool_use: tools= is a list of names, and <function tool at",
         ),
         (
             "@hook.session_start\ndef a(): ...\n",
@@ -90,31 +106,41 @@ def fault(folder: Path, code: str) -> str:
         ),
         (
             "import functools\ntool(functools.partial(print))\n",
-            "4: TypeError: tool: what it is put above has no name of its own; give it one by name=",
+            "4: TypeError: tool: its function has no name; give it one with name=",
         ),
         (
             "@hook.pre_tool_use(['bash'])\ndef a(use): ...\n",
-            "3: TypeError: hook.pre_tool_use: names of tools are given as tools=['bash']",
+            "3: TypeError: hook.pre_tool_use: give the names of tools as tools=['bash']",
         ),
-        ("@tool(name=7)\ndef a(): 'y'\n", "3: TypeError: tool 7: name= is a text, and not 7"),
+        ("@tool(name=7)\ndef a(): 'y'\n", "3: TypeError: tool 7: name= should be a str, not 7"),
         (
             "@tool(description=7)\ndef a(): 'y'\n",
-            "3: TypeError: tool a: description= is a text, and not 7",
+            "3: TypeError: tool a: description= should be a str, not 7",
         ),
         (
             "@tool(seconds='60')\ndef a(): 'y'\n",
-            "3: TypeError: tool a: seconds= is a number, and not '60'",
+            "3: TypeError: tool a: seconds= should be a number, not '60'",
         ),
         (
             "@tool(parameters=[])\ndef a(): 'y'\n",
-            "3: TypeError: tool a: parameters= is a JSON Schema, as a dict, and not []",
+            "3: TypeError: tool a: parameters= should be a JSON Schema, as a dict, not []",
         ),
         (
             "@hook.pre_tool_use('bash')\ndef a(use): ...\n",
-            "3: TypeError: hook.pre_tool_use: names of tools are given as tools=['bash']",
+            "3: TypeError: hook.pre_tool_use: give the names of tools as tools=['bash']",
         ),
         ("def a(:\n", "3: SyntaxError: "),
-        ("import nowhere_at_all\n", "3: ModuleNotFoundError: No module named 'nowhere_at_all'"),
+        (
+            "import nowhere_at_all\n",
+            "3: ModuleNotFoundError: No module named 'nowhere_at_all'; it was looked for in the"
+            f" folder of the extension and in {sys.executable}, which runs it",
+        ),
+        (
+            "from . import helper\n",
+            "3: ImportError: attempted relative import with no known parent package; a file beside"
+            " it is imported by its name, as in: import helper",
+        ),
+        ("from json import nothing\n", "3: ImportError: cannot import name 'nothing' from 'json'"),
         ("raise SystemExit\n", "3: SystemExit"),
         ("raise KeyboardInterrupt\n", "3: KeyboardInterrupt"),
         ("import asyncio\nraise asyncio.CancelledError('x')\n", "4: CancelledError: x"),

@@ -35,6 +35,9 @@ def surface(module: ModuleType) -> Iterator[str]:
 
 
 def _members(name: str, kind: type[Any]) -> Iterator[str]:
+    if not dataclasses.is_dataclass(kind):
+        for member, of in sorted(inspect.get_annotations(kind).items()):
+            yield f"{name}.{member}: {_MODULES.sub('', inspect.formatannotation(of))}"
     for member, _ in sorted(inspect.getmembers(kind)):
         found = inspect.getattr_static(kind, member)
         is_own = any(
@@ -68,6 +71,26 @@ def test_everything_that_others_use_is_documented() -> None:
     page = (Path(__file__).parents[2] / "docs/extensions.md").read_text("utf-8")
     names = {*airboss.extension.__all__, "load", "Fault"}
     assert [name for name in sorted(names) if not re.search(rf"\b{name}\b", page)] == []
+
+
+def _untold(module: ModuleType) -> Iterator[str]:
+    """Names about which an editor has nothing to show."""
+    for name in module.__all__:
+        thing: Any = getattr(module, name)
+        if isinstance(thing, str):
+            continue
+        # What dataclasses say of themselves is their signature.
+        if (inspect.getdoc(thing) or f"{name}(").startswith(f"{name}("):
+            yield name
+        kind = cast("type[Any]", thing if inspect.isclass(thing) else type(thing))
+        for member, found in vars(kind).items():
+            is_shown = inspect.isfunction(found) or isinstance(found, property)
+            if is_shown and not member.startswith("_") and not found.__doc__:
+                yield f"{name}.{member}"
+
+
+def test_editors_have_a_text_about_every_name() -> None:
+    assert [*_untold(airboss.extension), *_untold(testing)] == []
 
 
 def test_it_is_typed() -> None:

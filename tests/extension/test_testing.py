@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Callable, Generator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -14,6 +15,7 @@ from airboss.extension.testing import Loaded, SaidText, SentPrompt, load
 
 CODE = '''
 import asyncio
+import datetime
 import helper
 from airboss.extension import *
 from airboss.extension import hook, session, tool
@@ -49,7 +51,16 @@ def own_schema(call: Call, a, b=2):
 @tool
 def odd() -> object:
     """Returns what JSON cannot say."""
-    return object()
+    return {"at": datetime.date.today()}
+
+@tool
+async def two_failures() -> None:
+    """Fails in two ways at once."""
+    async def fail(error: Exception) -> None:
+        raise error
+    async with asyncio.TaskGroup() as group:
+        group.create_task(fail(ValueError("it is shut")))
+        group.create_task(fail(KeyError("key")))
 
 @tool
 def nothing_more() -> str:
@@ -186,12 +197,17 @@ def test_a_tool_with_its_own_schema_has_its_names_checked(extension: Loaded) -> 
 @pytest.mark.parametrize(
     ("tool", "text"),
     [
-        ("odd", "a tool returns text, a Result or what JSON can say, not object"),
+        (
+            "odd",
+            "a tool should return text, a Result, or JSON values: "
+            "Object of type date is not JSON serializable",
+        ),
+        ("two_failures", "unhandled errors in a TaskGroup: it is shut; KeyError: 'key'"),
         ("nothing_more", "StopIteration: there was nothing more to take"),
         ("leave", "SystemExit: 3"),
         ("missing", "KeyError: 'key'"),
         ("too_much", "too_much: its result has 1,200,000 bytes; 1,048,576 are the most."),
-        ("bad_level", "log: the level is one of info, warning, error"),
+        ("bad_level", "log: the level should be one of info, warning, error"),
     ],
 )
 def test_what_goes_wrong_in_a_tool_is_a_failure(extension: Loaded, tool: str, text: str) -> None:
@@ -224,9 +240,9 @@ def test_what_kind_an_image_is_can_be_seen(data: bytes, kind: str) -> None:
 @pytest.mark.parametrize(
     ("make", "reason"),
     [
-        (lambda: Image(b"<svg>"), "give mime_type="),
-        (lambda: Image(b"x", "text/html"), "and not 'text/html'"),
-        (lambda: Image("a.png"), "and not str"),  # type: ignore[arg-type]
+        (lambda: Image(b"<svg>"), "pass mime_type="),
+        (lambda: Image(b"x", "text/html"), "not 'text/html'"),
+        (lambda: Image("a.png"), "not str"),  # type: ignore[arg-type]
         (lambda: Result("x", "failure", [Image(b"x", "image/png")]), "only a success has images"),
         (lambda: Result("x", images=Image(b"x", "image/png")), "a list of Image"),  # type: ignore[arg-type]
     ],
@@ -271,19 +287,19 @@ def test_a_deny_is_the_last_word(extension: Loaded) -> None:
             "session_start",
             {},
             TypeError,
-            "hook.session_start answers nothing or Context, and not Deny",
+            "hook.session_start may return nothing or Context, not Deny",
         ),
         (
             "error_occurred",
             {"error": "x"},
             ValueError,
-            "hook.error_occurred answers abort, skip, retry, and not 'explode'",
+            "hook.error_occurred may return 'abort' or 'skip' or 'retry', not 'explode'",
         ),
         (
             "user_prompt_submitted",
             {"prompt": "x"},
             TypeError,
-            "hook.user_prompt_submitted changes the prompt",
+            "hook.user_prompt_submitted can only change the prompt",
         ),
         ("session_end", {}, ValueError, "failed on purpose"),
         ("nothing", {}, LookupError, "There is no hook nothing"),
@@ -317,8 +333,57 @@ def test_two_extensions_in_one_process_know_nothing_of_each_other(folder: Path) 
         assert other.said == []
 
 
-def test_nothing_is_left_of_it_afterwards(folder: Path) -> None:
+IMPORTING = """
+import helper
+from airboss.extension import tool
+
+@tool
+def names() -> list:
+    "Imports at the top and in the call."
+    import later
+    return [helper.NAME, later.NAME]
+"""
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> list[Path]:
+    """Two that have files of the same names beside them."""
+    folders = [tmp_path / name for name in ("one", "other")]
+    for folder in folders:
+        folder.mkdir()
+        (folder / "extension.py").write_text(IMPORTING, encoding="utf-8")
+        for name in ("helper", "later"):
+            text = f"NAME = '{name} of {folder.name}'\n"
+            (folder / f"{name}.py").write_text(text, encoding="utf-8")
+    return folders
+
+
+def test_each_has_the_files_beside_it_whoever_else_has_their_names(
+    pair: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    foreign = ModuleType("helper")
+    monkeypatch.setitem(sys.modules, "helper", foreign)
+    with load(pair[0]) as one, load(pair[1]) as other:
+        for _ in range(2):
+            assert other.call("names").text == '["helper of other", "later of other"]'
+            assert one.call("names").text == '["helper of one", "later of one"]'
+        assert sys.modules["helper"] is foreign
+    assert sys.modules["helper"] is foreign
+
+
+def test_a_test_that_lies_beside_it_stays(
+    pair: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    test = ModuleType("test_one")
+    test.__file__ = str(pair[0] / "test_one.py")
+    monkeypatch.setitem(sys.modules, "test_one", test)
+    load(pair[0]).close()
+    assert sys.modules["test_one"] is test
+
+
+def test_nothing_is_left_of_it_afterwards(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = list(sys.path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
     extension = load(folder)
     assert "helper" in sys.modules
     extension.close()
@@ -329,3 +394,4 @@ def test_nothing_is_left_of_it_afterwards(folder: Path) -> None:
     gc.collect()
     assert sys.path == before
     assert not (folder / "__pycache__").exists()
+    assert not sys.dont_write_bytecode

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from airboss.extensions.child import HeardPace
+from airboss.extensions.child import Child, HeardPace
 from airboss.extensions.frames import (
     MOST_DEPTH,
     MOST_FRAME,
@@ -78,7 +78,7 @@ def test_what_cannot_be_talked_with_is_ended_in_words(said: bytes, why: str) -> 
             ["\ufffd!", ["\ufffd"], {"\ufffd": 1}],
         ),
         (b'{"a":"\\ud83d\\ude00","b":"\\\\ud83d","c":1}', ["\U0001f600", "\\ud83d", 1]),
-        (b'{"a":"\xed\xa0\xbd","b":1,"c":1}', ["\ufffd", 1, 1]),
+        (b'{"a":"\xed\xa0\xbd","b":"\xff","c":1}', ["\ufffd" * 3, "\ufffd", 1]),
         (b'{"a":"%s","b":1,"c":1}' % (b"[" * 300), ["[" * 300, 1, 1]),
     ],
 )
@@ -112,6 +112,8 @@ def test_what_is_hard_to_read_takes_no_time() -> None:
         framed(b"[%s[]]" % (b"[]," * (1 << 20))),
         framed(b'["%s"]' % (b'","' * (1 << 20))),
         framed(b"[" * 200 + b"]" * (4 << 20)),
+        framed(b'{"a":"%s"}' % (b"\xed\xa0\x80" * 1_390_000)),
+        framed(b'{"a":"%s"}' % (b',\\"' * 1_390_000)),
     ]
     for said in heavy:
         began = time.thread_time()
@@ -132,3 +134,13 @@ def test_who_says_too_much_is_read_more_slowly_and_who_was_silent_is_not() -> No
     pace.since -= 60
     assert pace.pause_behind(4_000) == 0
     assert pace.pause_behind(2_000) > 0.9
+
+
+def test_who_sends_much_at_a_time_is_read_more_slowly_too() -> None:
+    heard: list[object] = []
+    child = Child(heard.append, lambda why: pytest.fail(why))
+    said = frame({"text": "x" * (3 << 20)})
+    pauses = [child.take_output(said) for _ in range(16)]
+    assert pauses[0] == 0
+    assert pauses[-1] > 0.1
+    assert len(heard) == 16

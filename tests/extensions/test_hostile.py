@@ -330,6 +330,24 @@ async def test_one_that_only_ends_is_not_said_to_have_said_why(hosted: Hosted) -
     await hosted.house.sessions.close(session, ME)
 
 
+async def test_one_that_leaves_many_times_has_left_once(hosted: Hosted) -> None:
+    await hosted.add(
+        "leaver",
+        """
+        @tool
+        async def leave() -> str:
+            "Leaves."
+            await asyncio.gather(*(session.detach() for _ in range(100)))
+        """,
+    )
+    session = await hosted.open()
+    await hosted.ask(session, "call leave {}")
+    await until(lambda: hosted.extension(session, "leaver").state == "stopped")
+    [ended] = await hosted.said(session, ExtensionEnded)
+    assert (ended.reason, ended.crashed) == ("It has left the session.", False)
+    await hosted.house.sessions.close(session, ME)
+
+
 async def test_one_that_closes_its_streams_keeps_no_call_waiting(hosted: Hosted) -> None:
     await hosted.bring("good")
     await hosted.add(

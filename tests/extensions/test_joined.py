@@ -25,6 +25,8 @@ def tool(name: object = "ticket", **more: Any) -> dict[str, Any]:
         ([tool(parameters=["x"])], "no JSON Schema"),
         ([tool(parameters={"type": "array"})], "no schema of an object"),
         ([tool(parameters={"properties": {"a": {"$dynamicRef": "#x"}}})], "no schema of an object"),
+        ([tool(parameters={"properties": {"größe": {}}})], "the name 'größe', which some models"),
+        ([tool(parameters={"properties": {"x" * 65: {}}})], "which some models refuse, and every"),
         (["x"], "not an object"),
         ({"x": 1}, "not a list"),
     ],
@@ -35,7 +37,7 @@ def test_what_is_not_let_in(tools: object, why: str) -> None:
 
 
 def test_a_property_may_be_named_like_a_word_that_schemas_may_not_have() -> None:
-    named = {"properties": {"$dynamicRef": {"type": "string"}}}
+    named = {"properties": {"a": {"properties": {"$dynamicRef": {"type": "string"}}}}}
     [brought] = joined({"tools": [tool(parameters=named)]}).tools.values()
     assert brought.offer.parameters == {"type": "object", **named}
 
@@ -44,6 +46,20 @@ def test_parameters_without_a_type_are_those_of_an_object() -> None:
     """Otherwise the runtime does not tell the model of the tool, and says nothing."""
     [brought] = joined({"tools": [tool(parameters={"anyOf": [{}]})]}).tools.values()
     assert brought.offer.parameters == {"type": "object", "anyOf": [{}]}
+
+
+def test_a_list_says_that_anything_may_be_in_it_where_it_said_nothing() -> None:
+    """Otherwise some models refuse every request in which the tool is offered."""
+    parts = {"tags": {"type": ["array", "null"]}, "type": {"type": "string", "enum": ["array"]}}
+    odd = {"default": {"type": "array"}, "anyOf": [{"type": "array"}, {"type": "null"}]}
+    named = {"properties": {**parts, "odd": odd, "names": {"type": "array", "items": {"x": 1}}}}
+    [brought] = joined({"tools": [tool(parameters=named)]}).tools.values()
+    assert (brought.offer.parameters or {})["properties"] == {
+        **parts,
+        "tags": {"type": ["array", "null"], "items": {}},
+        "odd": {**odd, "anyOf": [{"type": "array", "items": {}}, {"type": "null"}]},
+        "names": {"type": "array", "items": {"x": 1}},
+    }
 
 
 def test_tools_ask_leave_and_stand_before_hidden_ones_of_the_runtime() -> None:

@@ -42,21 +42,22 @@ def run(arguments: list[str]) -> int:
         asyncio.run(_live(place, KitFrames(incoming, outgoing)))
     except Fault as fault:
         return _say(str(fault), _FAULT)
-    except BaseExceptionGroup as ended:
-        refused = ended.subgroup(HostError)
-        if refused is not None:
-            return _say(f"{file.name}: {_first_of(refused)}", _REFUSED)
+    except BaseException as ended:  # noqa: BLE001 - it has ended, and says why
         error = _first_of(ended)
+        if isinstance(error, HostError):
+            return _say(f"{file.name}: {error}", _REFUSED)
         tell(error)
         return _say(f"{file.name}: {type(error).__name__}: {error}", _FAULT)
     return 0
 
 
-def _first_of(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    first = group.exceptions[0]
-    if isinstance(first, BaseExceptionGroup):
-        return _first_of(cast("BaseExceptionGroup[BaseException]", first))
-    return first
+def _first_of(error: BaseException) -> BaseException:
+    while isinstance(error, BaseExceptionGroup):
+        group = cast("BaseExceptionGroup[BaseException]", error)
+        error = next(
+            (one for one in group.exceptions if isinstance(one, HostError)), group.exceptions[0]
+        )
+    return error
 
 
 async def _live(place: KitPlace, frames: KitFrames) -> None:

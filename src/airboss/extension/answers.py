@@ -31,9 +31,9 @@ class Image:
             (kind for kind, begin in _BEGINNINGS.items() if begin.match(self.data)), ""
         )
         if not found:
-            raise ValueError("Image: what kind it is cannot be told; give mime_type='image/…'")
+            raise ValueError("Image: its kind is not recognized; pass mime_type='image/…'")
         if not _MIME_TYPE.fullmatch(found):
-            raise ValueError(f"Image: mime_type= is such as 'image/png', and not {found!r}")
+            raise ValueError(f"Image: mime_type= should be like 'image/png', not {found!r}")
         object.__setattr__(self, "mime_type", found)
 
 
@@ -52,7 +52,7 @@ class Result:
         _only_text("Result", self.text)
         if self.type not in get_args(ResultType):
             known = ", ".join(get_args(ResultType))
-            raise ValueError(f"Result: the type is one of {known}, and not {self.type!r}")
+            raise ValueError(f"Result: the type should be one of {known}, not {self.type!r}")
         _only_images(self.images)
         if self.images and self.type != "success":
             raise ValueError(f"Result: only a success has images, and this is a {self.type}")
@@ -102,7 +102,7 @@ class Change:
         if self.prompt is not None:
             _only_text("Change", self.prompt)
         elif not isinstance(self.arguments, Mapping):
-            raise TypeError("Change: arguments= is a dict, by the names of the parameters")
+            raise TypeError("Change: arguments= should be a dict, with the names of the parameters")
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,15 +130,15 @@ Answer: TypeAlias = Result | Deny | Ask | Allow | Change | Context | Notify | st
 
 def _only_text(name: str, given: object) -> None:
     if not isinstance(given, str):
-        raise TypeError(f"{name}: the text is a str, and not {type(given).__name__}")
+        raise TypeError(f"{name}: the text should be a str, not {type(given).__name__}")
 
 
 def _only_bytes(given: object) -> None:
     if not isinstance(given, bytes):
-        raise TypeError(f"Image: the data are bytes, and not {type(given).__name__}")
+        raise TypeError(f"Image: the data should be bytes, not {type(given).__name__}")
 
 
 def _only_images(given: object) -> None:
     is_list = isinstance(given, list | tuple)
     if not is_list or not all(isinstance(one, Image) for one in cast("list[object]", given)):
-        raise TypeError("Result: images= is a list of Image")
+        raise TypeError("Result: images= should be a list of Image")

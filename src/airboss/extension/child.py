@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import contextvars
 import itertools
 import os
 import select
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from airboss.extension.answers import Answer
+from airboss.extension.forks import ForkGuard
 from airboss.extension.frames import KitFrames
 from airboss.extension.moments import moment_of
 from airboss.extension.place import HostError, KitPlace, Subscription
@@ -52,6 +54,7 @@ class KitProcess:
         # Of those, the ones that tell of events.
         self._telling: set[asyncio.Task[None]] = set()
         self._ended = asyncio.Event()
+        self._forks = ForkGuard()
 
     async def request(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
         """From any thread that has a loop of its own, too."""
@@ -73,6 +76,7 @@ class KitProcess:
         loop = asyncio.get_running_loop()
         with contextlib.suppress(NotImplementedError, ValueError):  # not on every system
             loop.add_signal_handler(signal.SIGTERM, self._ended.set)
+            self._forks.begin()
         async with asyncio.TaskGroup() as group:
 
             def begin(work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
@@ -82,7 +86,8 @@ class KitProcess:
                 return task
 
             self._begin = begin
-            threading.Thread(target=self._read, args=(loop,), daemon=True).start()
+            context = contextvars.copy_context()  # with what the file has set
+            threading.Thread(target=self._read, args=(loop, context), daemon=True).start()
             await self._join()
             await self._ended.wait()
             await self._leave()
@@ -121,11 +126,11 @@ class KitProcess:
         if running:
             await asyncio.wait(running, timeout=_GRACE)
 
-    def _read(self, loop: asyncio.AbstractEventLoop) -> None:
+    def _read(self, loop: asyncio.AbstractEventLoop, context: contextvars.Context) -> None:
         with contextlib.suppress(RuntimeError):  # the loop is closed: it has ended otherwise
             try:
                 while (message := self._frames.read()) is not None:
-                    loop.call_soon_threadsafe(self._take, message)
+                    loop.call_soon_threadsafe(self._take, message, context=context)
             except (OSError, ValueError) as error:
                 loop.call_soon_threadsafe(tell, error)
             loop.call_soon_threadsafe(self._closed)
@@ -200,6 +205,7 @@ class KitProcess:
             )
         finally:
             self._calls.pop(request, None)
+        self._forks.end_copy()
         answer = {"requestId": request, "result": wire_result(result)}
         try:
             self._tell("session.tools.handlePendingToolCall", answer)
@@ -212,6 +218,7 @@ class KitProcess:
         kind = _KINDS.get(params.get("hookType", ""))
 
         def answer(answers: Sequence[Answer]) -> None:
+            self._forks.end_copy()
             output = output_of(answers) | text_output_of(kind or "", answers)
             self._reply(number, {"result": {"output": output or None}})
 
@@ -220,7 +227,7 @@ class KitProcess:
                 answer(())
             else:
                 await self._worker.ask(kind, moment_of(kind, params.get("input") or {}), answer)
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - the border to others' code
+        except Exception as error:  # noqa: BLE001 - the border to others' code
             tell(error)
             wrong = {"code": _FAILED, "message": message_of(error)}
             self._reply(number, {"error": wrong})
@@ -237,6 +244,10 @@ class KitProcess:
         self._write({"jsonrpc": "2.0", "id": number, **answer})
 
     def _write(self, message: dict[str, Any]) -> None:
+        if self._forks.is_copy:
+            raise ConnectionError(
+                "This is a forked process. Only the extension's own reaches Airboss."
+            )
         try:
             self._frames.write(message)
         except BrokenPipeError:

@@ -42,4 +42,14 @@ def fault_of(error: BaseException, file: Path) -> str:
         where = where.relative_to(file.parent)
     text = error.msg if isinstance(error, SyntaxError) else str(error)
     said = " ".join(f"{type(error).__name__}: {text}".split()).removesuffix(":")
-    return f"{where}:{line}: {said}"
+    return f"{where}:{line}: {said}{_help_for(error)}"
+
+
+def _help_for(error: BaseException) -> str:
+    """With imports: the file is no part of a package, and runs with our Python."""
+    if isinstance(error, ModuleNotFoundError):
+        places = f"the folder of the extension and in {sys.executable}, which runs it"
+        return f"; it was looked for in {places}"
+    if isinstance(error, ImportError) and "no known parent package" in str(error):
+        return "; a file beside it is imported by its name, as in: import helper"
+    return ""

@@ -30,6 +30,7 @@ class Moment:
 
     @property
     def session_id(self) -> str:
+        """As `session`, by the name that JavaScript has for it."""
         return self.session
 
 
@@ -42,7 +43,7 @@ class PromptSubmitted(Moment):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolUse(Moment):
-    """A tool is about to be called. `tool_name` and `tool_args` are what JavaScript calls them.
+    """A tool is about to be called.
 
     Some tools take one bare text: it is `arguments["input"]`, and cannot be changed.
     """
@@ -52,10 +53,12 @@ class ToolUse(Moment):
 
     @property
     def tool_name(self) -> str:
+        """As `tool`, by the name that JavaScript has for it."""
         return self.tool
 
     @property
     def tool_args(self) -> dict[str, Any]:
+        """As `arguments`, by the name that JavaScript has for it."""
         return self.arguments
 
 
@@ -67,6 +70,7 @@ class ToolDone(ToolUse):
 
     @property
     def tool_result(self) -> Result:
+        """As `result`, by the name that JavaScript has for it."""
         return self.result
 
 

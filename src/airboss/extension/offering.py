@@ -158,7 +158,7 @@ def _about_tools(
     listened = listened_tools(kind, tools)
     if function is not None and not callable(function):
         names = [function] if isinstance(function, str) else function
-        raise TypeError(f"hook.{kind}: names of tools are given as tools={names!r}")
+        raise TypeError(f"hook.{kind}: give the names of tools as tools={names!r}")
     if function is not None:
         return _listen(kind, function, listened)
 

@@ -4,16 +4,21 @@ sends. It knows the types that the two have in common, and refuses all others by
 import inspect
 import json
 import math
+import re
 import types
 import typing
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, cast
 
 from airboss.extension.moments import Call
 
 Schema: typing.TypeAlias = dict[str, Any]
+# Claude models refuse a whole request for one other name.
+KEY = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+KEYS = "models take names of 1 to 64 of the characters A-Z a-z 0-9 _ . -"
 _SHOWN = 60
 
 
@@ -166,7 +171,7 @@ def shape_of(annotation: Any, where: str) -> Shape:
     if (named := getattr(annotation, "__value__", None)) is not None:  # type Name = …
         return shape_of(named, where)
     shown = inspect.formatannotation(annotation)
-    raise TypeError(f"{where}: {shown} cannot be told to a model; take {_TAKEN}")
+    raise TypeError(f"{where}: {shown} is no type that a tool can have; use {_TAKEN}")
 
 
 @dataclass(frozen=True)
@@ -222,12 +227,14 @@ def parameters_of(function: Callable[..., Any], tool: str) -> Parameters:
     for name, parameter in inspect.signature(function).parameters.items():
         where = f"tool {tool}: parameter {name}"
         if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
-            raise TypeError(f"{where}: arguments are given by name, so it needs one of its own")
+            raise TypeError(f"{where}: arguments are passed by name, so each needs one")
         if parameter.annotation is parameter.empty:
-            raise TypeError(f"{where}: it has no type; take {_TAKEN}")
+            raise TypeError(f"{where}: it has no type; use {_TAKEN}")
         if hints[name] is Call:
             call = name
             continue
+        if not KEY.fullmatch(name):
+            raise TypeError(f"{where}: {KEYS}")
         shapes[name] = shape_of(hints[name], where)
         if parameter.default is not parameter.empty:
             defaults[name] = _default(shapes[name], parameter.default, where)
@@ -253,15 +260,33 @@ def _object(arguments: Any) -> dict[str, Any]:
     if arguments is None:
         return {}
     if not isinstance(arguments, dict):
-        raise Misfit(f"the arguments are an object, and not {_shown(arguments)}")
+        raise Misfit(f"the arguments should be an object, not {_shown(arguments)}")
     return cast("dict[str, Any]", arguments)
 
 
 def _hints(function: Callable[..., Any], tool: str) -> dict[str, Any]:
+    """What it returns is left out: its type may be there for type checkers alone."""
+
+    def known() -> None: ...
+
+    parameters = inspect.signature(function).parameters.values()
+    known.__annotations__ = {
+        one.name: one.annotation for one in parameters if one.annotation is not one.empty
+    }
     try:
-        return typing.get_type_hints(function, include_extras=True)
+        return typing.get_type_hints(known, _names_of(function), include_extras=True)
     except NameError as unknown:
         raise TypeError(f"tool {tool}: a type of its parameters is unknown: {unknown}") from None
+
+
+def _names_of(function: Callable[..., Any]) -> dict[str, Any]:
+    """What the texts of its annotations may name."""
+    inner: Any = inspect.unwrap(function)
+    while isinstance(inner, partial):
+        inner = inspect.unwrap(cast("partial[Any]", inner).func)
+    if not hasattr(inner, "__globals__"):
+        inner = type(inner).__call__
+    return getattr(inner, "__globals__", {})
 
 
 def _default(shape: Shape, value: Any, where: str) -> Any:

@@ -6,9 +6,16 @@ import math
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
-from airboss.extension.parameters import Parameters, Schema, call_parameter, parameters_of
+from airboss.extension.parameters import (
+    KEY,
+    KEYS,
+    Parameters,
+    Schema,
+    call_parameter,
+    parameters_of,
+)
 
 MOST_TOOLS = 64
 MOST_SCHEMA = 32 << 10
@@ -110,22 +117,22 @@ def made_offer(
 ) -> OfferedTool:
     """Raises a TypeError or ValueError that names the tool and what is wrong with it."""
     name = _named(function, name)
-    _only(description, str | None, "description= is a text", name)
-    _only(seconds, int | float, "seconds= is a number", name)
-    _only(parameters, Mapping | None, "parameters= is a JSON Schema, as a dict", name)
+    _only(description, str | None, "description= should be a str", name)
+    _only(seconds, int | float, "seconds= should be a number", name)
+    _only(parameters, Mapping | None, "parameters= should be a JSON Schema, as a dict", name)
     if not _NAME.fullmatch(name):
-        raise ValueError(f"tool {name!r}: a name has 1 to 64 of the signs A-Z a-z 0-9 _ -")
+        raise ValueError(f"tool {name!r}: a name has 1 to 64 of the characters A-Z a-z 0-9 _ -")
     description = (inspect.getdoc(function) if description is None else description) or ""
     if not description.strip():
-        raise ValueError(f"tool {name}: say what it does, in its docstring or by description=")
+        raise ValueError(f"tool {name}: say what it does, in its docstring or with description=")
     if len(description) > MOST_DESCRIPTION:
-        raise ValueError(f"tool {name}: its description is longer than {MOST_DESCRIPTION:,} signs")
+        raise ValueError(f"tool {name}: its description has over {MOST_DESCRIPTION:,} characters")
     if not (math.isfinite(seconds) and seconds > 0):
-        raise ValueError(f"tool {name}: seconds= is more than 0, and not endless")
+        raise ValueError(f"tool {name}: seconds= should be more than 0, and finite")
     takes = parameters_of(function, name) if parameters is None else None
     schema = takes.schema() if takes else _own_schema(name, parameters or {})
     if len(_json(name, schema)) > MOST_SCHEMA:
-        raise ValueError(f"tool {name}: its parameters as JSON Schema are over {MOST_SCHEMA:,} B")
+        raise ValueError(f"tool {name}: its parameters have more than {MOST_SCHEMA:,} bytes")
     call = takes.call if takes else call_parameter(function, name)
     return OfferedTool(name, description, schema, seconds, repeatable, function, takes, call)
 
@@ -133,26 +140,32 @@ def made_offer(
 def _named(function: object, name: str | None) -> str:
     if not callable(function):
         raise TypeError("tool: put it above a function, as @tool or as @tool(name=…)")
-    _only(name, str | None, "name= is a text", name)
+    _only(name, str | None, "name= should be a str", name)
     if name is None and not hasattr(function, "__name__"):
-        raise TypeError("tool: what it is put above has no name of its own; give it one by name=")
+        raise TypeError("tool: its function has no name; give it one with name=")
     return str(getattr(function, "__name__", "")) if name is None else name
 
 
 def _only(given: object, kind: Any, words: str, tool: object) -> None:
     if not isinstance(given, kind):
-        raise TypeError(f"tool {tool}: {words}, and not {given!r}")
+        raise TypeError(f"tool {tool}: {words}, not {given!r}")
 
 
 def listened_tools(kind: str, tools: Collection[str] | None) -> frozenset[str] | None:
     if isinstance(tools, str):
         raise TypeError(f"hook.{kind}: tools= is a list of names, such as [{tools!r}]")
+    for one in tools or ():
+        if not isinstance(cast("object", one), str):
+            raise TypeError(f"hook.{kind}: tools= is a list of names, and {one!r} is none")
     return None if tools is None else frozenset(tools)
 
 
 def _own_schema(name: str, parameters: Mapping[str, Any]) -> Schema:
     if parameters.get("type") != "object":
         raise ValueError(f'tool {name}: parameters= is a JSON Schema with "type": "object"')
+    for key in parameters.get("properties") or ():
+        if not KEY.fullmatch(str(key)):
+            raise ValueError(f"tool {name}: parameter {key}: {KEYS}")
     return dict(parameters)
 
 

@@ -40,6 +40,7 @@ class Session:
 
     @property
     def id(self) -> str:
+        """As Airboss names it: `ses_…`."""
         return here().session
 
     @property
@@ -55,7 +56,7 @@ class Session:
     async def log(self, text: str, level: Level = "info", ephemeral: bool = False) -> None:
         """Says something to the people who watch. If ephemeral, it is not kept."""
         if level not in get_args(Level):
-            raise ValueError(f"log: the level is one of {', '.join(get_args(Level))}")
+            raise ValueError(f"log: the level should be one of {', '.join(get_args(Level))}")
         await _ask("session.log", message=text, level=level, ephemeral=ephemeral)
 
     async def send(

@@ -10,7 +10,6 @@ def test_nobody_pushes():
 
 import asyncio
 import itertools
-import sys
 import weakref
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -22,6 +21,7 @@ from typing import Any, TypeVar
 
 from airboss.extension.answers import Answer, Result
 from airboss.extension.faults import Fault, read_extension
+from airboss.extension.modules import FolderModules
 from airboss.extension.moments import (
     ErrorOccurred,
     Moment,
@@ -77,22 +77,26 @@ class Loaded:
     nothing. `past` is what `session.events` returns, and `module` the extension's module.
     """
 
+    said: list[SaidText]
+    sent: list[SentPrompt]
+    asked: list[str]
+    answers: list[str | None]
+    replies: list[str]
+    past: list[Event]
+    is_detached: bool
     module: ModuleType
 
     def __init__(self, path: Path, cwd: Path, session: str) -> None:
-        self.said: list[SaidText] = []
-        self.sent: list[SentPrompt] = []
-        self.asked: list[str] = []
-        self.answers: list[str | None] = []
-        self.replies: list[str] = []
-        self.past: list[Event] = []
+        self.said, self.sent, self.asked = [], [], []
+        self.answers, self.replies, self.past = [], [], []
         self.is_detached = False
         self._aborts = 0
         self._place = KitPlace(session=session, cwd=cwd, link=None)
         self._worker = FunctionRunner(self._place)
         self._thread = ThreadPoolExecutor(1, "extension")
         self._runner = asyncio.Runner()
-        self._end = weakref.finalize(self, _end, self._thread, self._runner, path.parent)
+        self._modules = FolderModules(path.parent)
+        self._end = weakref.finalize(self, _end, self._thread, self._runner, self._modules)
         try:
             self._thread.submit(self._read, path).result()
         except BaseException:
@@ -101,7 +105,8 @@ class Loaded:
 
     def _read(self, path: Path) -> None:
         enter(self._place)
-        self.module = read_extension(path, f"extension_{next(_NUMBERS)}")
+        with self._modules:
+            self.module = read_extension(path, f"extension_{next(_NUMBERS)}")
         self._place.registry.is_told = True
         self._place.link = _Stage(self._answer)
 
@@ -151,7 +156,13 @@ class Loaded:
             await self._worker.tell(one.function, event)
 
     def _do(self, work: Coroutine[Any, Any, _T]) -> _T:
-        return self._thread.submit(self._runner.run, work).result()
+        modules, runner = self._modules, self._runner
+
+        def run() -> _T:
+            with modules:
+                return runner.run(work)
+
+        return self._thread.submit(run).result()
 
     def _answer(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
         """In the host's place."""
@@ -252,12 +263,7 @@ def _wire_event(event: Event) -> dict[str, Any]:
     }
 
 
-def _end(thread: ThreadPoolExecutor, runner: asyncio.Runner, folder: Path) -> None:
+def _end(thread: ThreadPoolExecutor, runner: asyncio.Runner, modules: FolderModules) -> None:
     thread.submit(runner.close)
     thread.shutdown(wait=False)  # it may be that very thread which drops the extension
-    if str(folder) in sys.path:
-        sys.path.remove(str(folder))
-    for name, module in list(sys.modules.items()):
-        file = getattr(module, "__file__", None)
-        if file and Path(file).is_relative_to(folder):
-            del sys.modules[name]
+    modules.forget()

@@ -10,6 +10,7 @@ import inspect
 import json
 import traceback
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from concurrent import futures
 from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 from dataclasses import replace
@@ -81,7 +82,7 @@ class FunctionRunner:
         try:
             said = await _run(self._threads.tools, partial(offer.function, **given))
             return _bounded(tool, _result(said))
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - the border to others' code
+        except Exception as error:  # noqa: BLE001 - the border to others' code
             tell(error)
             return _bounded(tool, Result(message_of(error), "failure"))
 
@@ -128,41 +129,54 @@ class FunctionRunner:
     async def tell(self, function: Callable[[Any], Any], event: Any) -> None:
         try:
             await _run(self._threads.events, partial(function, event))
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - the border to others' code
+        except Exception as error:  # noqa: BLE001 - the border to others' code
             tell(error)
 
 
 async def _run(threads: ThreadPoolExecutor, function: "partial[Any]") -> Any:
+    """Raises an Exception, whatever the function raises: somebody waits for an answer."""
     if inspect.iscoroutinefunction(function):
-        return await _uncancelled(function())
+        return await _awaited(function())
     context = contextvars.copy_context()
 
     def run() -> Any:
-        return context.run(_without_stop, function)
+        return context.run(_called, function)
 
     said = await asyncio.get_running_loop().run_in_executor(threads, run)
-    return await _uncancelled(said) if inspect.isawaitable(said) else said
+    return await _awaited(said) if inspect.isawaitable(said) else said
 
 
-async def _uncancelled(work: Awaitable[Any]) -> Any:
-    """If nobody has cancelled it but its own code, somebody still waits for an answer."""
-    try:
-        return await work
-    except asyncio.CancelledError as cancelled:
-        task = asyncio.current_task()
-        if task is None or task.cancelling():
-            raise
-        raise RuntimeError(
-            "CancelledError: something that it waited for was cancelled"
-        ) from cancelled
-
-
-def _without_stop(function: "partial[Any]") -> Any:
-    """A future cannot carry a StopIteration: whoever waits for it would wait for ever."""
+def _called(function: "partial[Any]") -> Any:
+    """In a thread. A future does not carry all of these: who waits for it would wait for ever."""
     try:
         return function()
     except StopIteration as stopped:
         raise RuntimeError("StopIteration: there was nothing more to take") from stopped
+    except futures.CancelledError as error:
+        raise _as_exception(error) from error
+    except Exception:
+        raise
+    except BaseException as error:
+        raise _as_exception(error) from error
+
+
+async def _awaited(work: Awaitable[Any]) -> Any:
+    try:
+        return await work
+    except Exception:
+        raise
+    except BaseException as error:
+        task = asyncio.current_task()
+        # It was withdrawn: nobody waits any more.
+        if isinstance(error, asyncio.CancelledError) and (task is None or task.cancelling()):
+            raise
+        raise _as_exception(error) from error
+
+
+def _as_exception(error: BaseException) -> RuntimeError:
+    is_cancelled = isinstance(error, asyncio.CancelledError | futures.CancelledError)
+    why = "something that it waited for was cancelled" if is_cancelled else _text_of(error)
+    return RuntimeError(f"{type(error).__name__}: {why}".removesuffix(": "))
 
 
 def _arguments(offer: OfferedTool, arguments: Any, call: Call) -> dict[str, Any]:
@@ -179,9 +193,8 @@ def _result(said: Any) -> Result:
         return Result(said or "")
     try:
         return Result(json.dumps(said, ensure_ascii=False))
-    except (TypeError, ValueError):
-        kind = type(said).__name__
-        raise TypeError(f"a tool returns text, a Result or what JSON can say, not {kind}") from None
+    except (TypeError, ValueError) as why:
+        raise TypeError(f"a tool should return text, a Result, or JSON values: {why}") from None
 
 
 def _bounded(tool: str, result: Result) -> Result:
@@ -208,9 +221,11 @@ def _checked(listener: Listener, said: Any) -> list[Answer]:
         if not isinstance(one, _MAY_ANSWER[kind]):
             known = ", ".join(known.__name__ for known in _MAY_ANSWER[kind])
             name = type(one).__name__
-            raise TypeError(f"hook.{kind} answers nothing or {known}, and not {name}")
+            raise TypeError(f"hook.{kind} may return nothing or {known}, not {name}")
         if kind == "error_occurred" and isinstance(one, str) and one not in _HANDLINGS:
-            raise ValueError(f"hook.{kind} answers {', '.join(_HANDLINGS)}, and not {one!r}")
+            raise ValueError(
+                f"hook.{kind} may return {' or '.join(map(repr, _HANDLINGS))}, not {one!r}"
+            )
         if isinstance(one, Change):
             _check_change(kind, one)
     return given
@@ -219,7 +234,7 @@ def _checked(listener: Listener, said: Any) -> list[Answer]:
 def _check_change(kind: str, change: Change) -> None:
     is_prompt = kind == "user_prompt_submitted"
     if (change.prompt is not None) != is_prompt:
-        raise TypeError(f"hook.{kind} changes the {'prompt' if is_prompt else 'arguments'}")
+        raise TypeError(f"hook.{kind} can only change the {'prompt' if is_prompt else 'arguments'}")
 
 
 def _changed(moment: Moment, answer: Answer) -> Moment:
@@ -281,11 +296,21 @@ def _wire_image(image: Image) -> dict[str, Any]:
     return {"type": "image", "mimeType": image.mime_type, "data": data}
 
 
-def message_of(error: BaseException) -> str:
+def message_of(error: Exception) -> str:
     """Its message, with its kind where the message alone says too little."""
-    text = str(error)
-    is_bare = not text or isinstance(error, LookupError | SystemExit)
+    if isinstance(error, ExceptionGroup):
+        group = cast("ExceptionGroup[Exception]", error)
+        return f"{group.message}: {'; '.join(message_of(one) for one in group.exceptions)}"
+    text = _text_of(error)
+    is_bare = not text or isinstance(error, LookupError)
     return f"{type(error).__name__}: {text}".removesuffix(": ") if is_bare else text
+
+
+def _text_of(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001 - the border to others' code
+        return ""
 
 
 def tell(error: BaseException) -> None:

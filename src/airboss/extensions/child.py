@@ -25,8 +25,9 @@ MOST_STDERR: Final = 64 << 10
 # Of events that it has not read.
 MOST_EVENTS: Final = 1 << 20
 MOST_UNREAD: Final = 8 << 20
-# Messages of one process; who sends more is read more slowly.
+# Messages of one process; who sends more is read more slowly. So many bytes count as one more.
 MOST_A_SECOND: Final = 2_000.0
+A_PIECE: Final = 4 << 10
 _AT_ONCE: Final = 4_000.0
 _STDIN: Final = 0
 _STDOUT: Final = 1
@@ -60,7 +61,7 @@ class HeardPace:
     left: float = _AT_ONCE
     since: float = field(default_factory=time.monotonic)
 
-    def pause_behind(self, messages: int) -> float:
+    def pause_behind(self, messages: float) -> float:
         """So many seconds it is not read, behind these."""
         now = time.monotonic()
         self.left = min(_AT_ONCE, self.left + (now - self.since) * MOST_A_SECOND) - messages
@@ -219,7 +220,7 @@ class Child(asyncio.SubprocessProtocol):
                 self.hear(message)
         except BadMessage as bad:
             self.end(str(bad))
-        return self._pace.pause_behind(count)
+        return self._pace.pause_behind(count + len(data) / A_PIECE)
 
     def _hold_output(self, seconds: float) -> None:
         pipe = self._transport.get_pipe_transport(_STDOUT) if self._transport else None

@@ -282,6 +282,8 @@ class HostedExtension:
 
     async def _detached(self) -> None:
         """It has left by its own wish, and is not started again."""
+        if self.state in ("failed", "stopped"):
+            return
         self._fall("It has left the session.")
         self.state, self.reason = "stopped", "It has left the session."
         self.settled.set()

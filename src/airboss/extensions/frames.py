@@ -23,9 +23,9 @@ MOST_DEPTH: Final = 100
 _LENGTH: Final = re.compile(rb"Content-Length:[ \t]*(\d+)\r?\n", re.IGNORECASE)
 _END: Final = re.compile(rb"\n\r?\n")
 _BEGIN: Final = re.compile(rb"Content-Length:", re.IGNORECASE)
-_TEXT: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+_TEXT: Final = re.compile(rb'"[^"]*"')
 # Half of a character, as JSON spells it out, and as it is then.
-_HALF_SAID: Final = re.compile(rb"\\u[dD][89a-fA-F]|\xed[\xa0-\xbf]")
+_HALF_SAID: Final = re.compile(rb"\\u[dD][89a-fA-F]")
 _HALF: Final = re.compile("[\ud800-\udfff]")
 _BRACKET: Final = re.compile(rb"[][{}]")
 # A head is no longer; what is kept of noise may be the beginning of one.
@@ -124,7 +124,8 @@ def _parsed(body: bytes) -> dict[str, Any]:
         raise BadMessage(f"It sent a message that is more than {MOST_DEPTH} levels deep.")
     try:
         # JSON has no other numbers: the agent runtime would leave the whole message unread.
-        message: object = json.loads(body, parse_float=_finite, parse_constant=_nothing)
+        text = body.decode("utf-8", "replace")
+        message: object = json.loads(text, parse_float=_finite, parse_constant=_nothing)
     except (ValueError, RecursionError):
         raise BadMessage("It sent a message that is not JSON.") from None
     if not isinstance(message, dict):
@@ -153,18 +154,24 @@ def _has_too_many_values(body: bytes) -> bool:
         return True
     if _marks(body) <= MOST_VALUES:
         return False
-    return _marks(_TEXT.sub(b"", body)) > MOST_VALUES  # marks in a text are none
+    return _marks(_without_texts(body)) > MOST_VALUES
 
 
 def _is_too_deep(body: bytes) -> bool:
     if body.count(b"[") + body.count(b"{") <= MOST_DEPTH:
         return False
     depth = 0
-    for found in _BRACKET.finditer(_TEXT.sub(b"", body)):
+    for found in _BRACKET.finditer(_without_texts(body)):
         depth += 1 if found[0] in b"[{" else -1
         if not 0 <= depth <= MOST_DEPTH:
             break
     return depth > MOST_DEPTH
+
+
+def _without_texts(body: bytes) -> bytes:
+    """What is left has marks that mean something. Escaped signs go first: each by itself would take
+    a step of the expression."""
+    return _TEXT.sub(b"", body.replace(b"\\\\", b"").replace(b'\\"', b""))
 
 
 def _finite(digits: str) -> float | None:

@@ -14,9 +14,13 @@ MOST_DESCRIPTION: Final = 4_000
 TOOL_SECONDS: Final = 600.0
 _MOST_SECONDS: Final = 86_400.0
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
+# Claude models refuse a whole request for one other name, so every turn would fail.
+_KEY: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 _DYNAMIC: Final = frozenset({"$dynamicRef", "$dynamicAnchor"})
 # Of these parts of a schema, the keys are names.
 _NAMED: Final = frozenset({"properties", "patternProperties", "dependentSchemas", "$defs"})
+# And of these the values are no schemas.
+_VALUES: Final = frozenset({"default", "const", "enum", "examples"})
 _NO_PARAMETERS: Final[Mapping[str, Any]] = {"type": "object", "properties": {}}
 
 BEFORE_CALL: Final = "preToolUse"
@@ -120,8 +124,13 @@ def _tool(given: object) -> BroughtTool:
             f"The parameters of {name} are no schema of an object without $dynamicRef and "
             "$dynamicAnchor, which is what models take."
         )
+    if (key := _odd_key(parameters)) is not None:
+        raise NotLetIn(
+            f"The parameters of {name} have the name {key}, which some models refuse, and every "
+            "request with it: use 1 to 64 letters, digits, hyphens, dots and underscores."
+        )
     # Of a tool whose parameters have no type, the runtime does not tell the model at all.
-    parameters = {"type": "object", **parameters}
+    parameters = {"type": "object", **_with_items(parameters)}
     if len(json.dumps(parameters)) > MOST_SCHEMA:
         raise NotLetIn(f"The parameters of {name} have more than {MOST_SCHEMA >> 10} KiB.")
     # The runtime has hidden tools of its own: without `replaces` it would run such a one instead.
@@ -149,6 +158,25 @@ def _refers_dynamically(schema: object, *, are_names: bool = False) -> bool:
         _refers_dynamically(part, are_names=not are_names and key in _NAMED)
         for key, part in parts.items()
     )
+
+
+def _odd_key(parameters: Mapping[str, Any]) -> str | None:
+    properties: object = parameters.get("properties")
+    keys = cast("dict[str, object]", properties) if isinstance(properties, dict) else ()
+    return next((repr(key)[:80] for key in keys if not _KEY.fullmatch(key)), None)
+
+
+def _with_items(schema: Any) -> Any:
+    """GPT models refuse a whole request for one array that does not say what is in it."""
+    if isinstance(schema, list):
+        return [_with_items(one) for one in cast("list[object]", schema)]
+    if not isinstance(schema, dict):
+        return schema
+    parts = cast("dict[str, object]", schema)
+    whole = {key: part if key in _VALUES else _with_items(part) for key, part in parts.items()}
+    kind = parts.get("type")
+    kinds = cast("list[object]", kind) if isinstance(kind, list) else [kind]
+    return {**whole, "items": {}} if "array" in kinds and "items" not in parts else whole
 
 
 def _seconds(given: object) -> float:

@@ -1,6 +1,7 @@
 """`airboss extension`: created without a server, listed, shown, trusted and switched with one."""
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -79,6 +80,27 @@ def test_one_is_listed_shown_trusted_and_switched(portal: Portal) -> None:
     assert told(portal, "extension", "enable", "my-tools")["state"] == "changed"
     gone = portal.run("extension", "show", "none")
     assert (gone.returncode, "There is no project extension none." in gone.stderr) == (2, True)
+
+
+def test_a_chat_begins_with_what_nobody_trusts_as_it_is(portal: Portal) -> None:
+    folder = portal.work / "apart"
+    (folder / ".git").mkdir(parents=True)
+    file = folder / ".github/extensions/ready-made/extension.py"
+    file.parent.mkdir(parents=True)
+    file.write_text("# nothing\n", encoding="utf-8")
+
+    def named() -> list[str]:
+        line = portal.run("chat", "hello", "--cwd", str(folder)).stderr.partition("\n")[2]
+        told = re.search(r"^Not trusted as they are: (.*)\. See: airboss extensions$", line, re.M)
+        # Others lie above this project.
+        names = told[1].split(", ") if told else []
+        return [name for name in names if name.startswith("ready-made")]
+
+    assert named() == ["ready-made"]
+    said(portal, "trust", str(file.parent))
+    assert named() == []
+    file.write_text("# something else\n", encoding="utf-8")
+    assert named() == ["ready-made (changed)"]
 
 
 def test_a_project_is_trusted_with_each_of_its_extensions_by_name(portal: Portal) -> None:

@@ -57,6 +57,16 @@ def test_what_it_brings_is_said_without_a_server_or_a_data_folder(here: Portal) 
     assert sorted(os.listdir(folder)) == ["extension.py"]
 
 
+def test_one_of_the_project_can_be_meant_by_its_name(here: Portal) -> None:
+    (here.work / ".git").mkdir()
+    folder = here.work / ".github/extensions/loud"
+    folder.mkdir(parents=True)
+    (folder / "extension.py").write_text(TOOL, encoding="utf-8")
+    assert [tool["name"] for tool in told(here, "check", "loud")["tools"]] == ["shout"]
+    fault = told(here, "check", "quiet", code=1)["fault"]
+    assert fault == f"{here.work / 'quiet'}: there is no such folder."
+
+
 @pytest.mark.parametrize(
     ("file", "text", "fault"),
     [

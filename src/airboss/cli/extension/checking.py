@@ -10,6 +10,8 @@ from typing import Any
 from airboss.cli.folder import data_folder
 from airboss.cli.screen import Pen, aside, out, print_json, visible, visible_line
 from airboss.cli.trouble import Exit
+from airboss.entry.places import find_repo_root
+from airboss.extensions.discovery import project_folder, user_folder
 from airboss.extensions.joined import HOOK_KINDS, Joined
 from airboss.extensions.trial import TrialFailed, started_alone
 from airboss.runtime.environment import agents_environment
@@ -18,7 +20,7 @@ from airboss.settings import load_settings
 
 def check_extension(path: Path, *, is_json: bool) -> Exit:
     try:
-        brought = asyncio.run(_brought(path.expanduser().absolute()))
+        brought = asyncio.run(_brought(meant(path)))
     except TrialFailed as failed:
         if is_json:
             print_json({"valid": False, "fault": str(failed), "tools": [], "hooks": {}})
@@ -31,6 +33,15 @@ def check_extension(path: Path, *, is_json: bool) -> Exit:
     else:
         _show(brought, out())
     return Exit.DONE
+
+
+def meant(path: Path) -> Path:
+    """A bare name that is not there is that of an extension, as in the other commands."""
+    place = path.expanduser().absolute()
+    if len(path.parts) == 1 and not place.exists():
+        roots = project_folder(find_repo_root(Path.cwd())), user_folder(os.environ, Path.home())
+        return next((root / path for root in roots if (root / path).is_dir()), place)
+    return place
 
 
 async def _brought(folder: Path) -> Joined:

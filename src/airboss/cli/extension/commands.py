@@ -17,7 +17,7 @@ Own = Annotated[
 ]
 Place = Annotated[
     Path,
-    typer.Argument(metavar="PATH", help="Folder of the extension, or its main file."),
+    typer.Argument(metavar="PATH", help="Its folder, its main file, or its name."),
 ]
 
 

@@ -1,15 +1,18 @@
 """Extensions as the server sees them: listed, shown, turned on and off."""
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, cast
 from urllib.parse import quote
 
 from airboss.cli.client import Client, Json
 from airboss.cli.screen import Pen, aside, out, print_json, print_table, visible, visible_line
+from airboss.cli.trouble import Trouble
 
 _PATH: Final = "/api/v1/extensions"
 _COLOURS: Final = {"ready": "green", "changed": "yellow", "untrusted": "yellow", "failed": "red"}
 _DIGEST: Final = 12
+_MOST_NAMED: Final = 5
 
 
 def list_extensions(client: Client, *, is_json: bool) -> None:
@@ -34,6 +37,20 @@ def list_extensions(client: Client, *, is_json: bool) -> None:
         for item in items
     ]
     print_table(("Name", "Scope", "State", "Language", "Digest", "Path", "Why"), rows, out())
+
+
+def untrusted(client: Client, cwd: str) -> str:
+    """A line about those of this folder that do not run as they are; empty if there are none."""
+    said: Json = {}
+    with suppress(Trouble):  # it is said beside what somebody wants to do
+        said = client.get(_PATH, cwd=cwd)
+    items = cast("list[Json]", said.get("items", ()))
+    new = [str(one["name"]) for one in items if one["state"] == "untrusted"]
+    changed = [f"{one['name']} (changed)" for one in items if one["state"] == "changed"]
+    names = [*new, *changed]
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    named = f"{', '.join(names[:_MOST_NAMED])}{more}"
+    return f"Not trusted as they are: {named}. See: airboss extensions" if names else ""
 
 
 def show_extension(client: Client, name: str, *, is_own: bool, is_json: bool) -> None:

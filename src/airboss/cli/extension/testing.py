@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, TypeAlias, cast
 import yaml
 
 from airboss.cli.client import Client, Json, find
-from airboss.cli.extension.checking import runtime, said_of, trial_environment
+from airboss.cli.extension.checking import meant, runtime, said_of, trial_environment
 from airboss.cli.run.rehearse import served_on
 from airboss.cli.screen import aside, out, print_json, visible_line, waited
 from airboss.cli.trouble import CommandRefused, Exit, Trouble
@@ -50,7 +50,7 @@ class TriedPart:
 def test_extension(path: Path, script: Path | None, data: Path | None, *, is_json: bool) -> Exit:
     """With invented arguments a tool may be right to fail: then only what gives no answer counts.
     What a script calls has to succeed."""
-    folder = path.expanduser().absolute()
+    folder = meant(path)
     if script is not None:
         load_script(script.expanduser().absolute())  # says why it cannot be read
     with tempfile.TemporaryDirectory(prefix=PREFIX, ignore_cleanup_errors=True) as made:

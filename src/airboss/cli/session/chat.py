@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from airboss.cli.client import Client, Json
+from airboss.cli.extension.listing import untrusted
 from airboss.cli.inbox.inline_answers import InlineAnswers
 from airboss.cli.screen import Pen, aside, out, visible_line, waited
 from airboss.cli.session.chat_session import ChatSession, SessionClosedError
@@ -67,6 +68,8 @@ def _begin(reach: Callable[[], Client], request: ChatStart) -> ChatSession:
     page = Transcript(said, beside)
     recorded = f"{view['id']} · {view['model']} · {view['cwd']} · permissions {view['policy']}"
     page.note(f"Session {visible_line(recorded)}", "dim")
+    if not (request.session or request.is_json) and (line := untrusted(client, str(view["cwd"]))):
+        page.note(visible_line(line), "dim")
     # A session that is continued begins behind what its view has seen, a new one at its beginning.
     seq = int(view["seq"]) if request.session else 0
     answers = InlineAnswers.of(reach, page, beside, is_json=request.is_json)
