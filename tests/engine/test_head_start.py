@@ -11,6 +11,7 @@ from airboss.engine.durable import Engine
 from airboss.engine.homes import EngineHome
 from airboss.engine.workflows import Workflows
 from airboss.entry.build import ref
+from airboss.errors import StoreUnavailable
 from tests.engine.homes import rows_of
 from tests.engine.workshop import Diary, Workshop, repeated
 
@@ -129,3 +130,17 @@ async def test_one_that_is_cut_off_before_its_workflow_is_stored_is_begun_anew_b
     await after.start(RUN, is_lone=True)
     await asyncio.wait_for(shop.end_of(RUN).wait(), 30)
     assert repeated(shop.diary, RUN) == []
+
+
+async def test_one_whose_workflow_cannot_be_stored_works_no_more(
+    make_engine: MakeEngine, shop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refuse(flows: Workflows, *given: Any) -> None:
+        await until(shop, WORKING)
+        raise StoreUnavailable("The disk is full.")
+
+    shop.slow_seconds = 60.0
+    monkeypatch.setattr(Workflows, "start", refuse)
+    with pytest.raises(StoreUnavailable):
+        await begun(make_engine())
+    assert (WORKING[0], f"{WORKING[1]} cut", "") in shop.diary.read(RUN)

@@ -126,7 +126,8 @@ class Engine:
             try:
                 await flows.start(body, run, run)
             except BaseException:
-                self._ahead.pop(run, None)
+                if (work := self._ahead.pop(run, None)) is not None:
+                    await _let_go([work])
                 raise
 
     def _begin_ahead(self, run: str) -> None:
