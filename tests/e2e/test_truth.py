@@ -254,6 +254,18 @@ def test_a_tab_that_slept_for_an_hour(portal: Portal, browser: Browser) -> None:
     assert same, f"{_without_badge(page)}\n---\n{_without_badge(fresh)}"
 
 
+def test_a_browser_whose_clock_is_a_day_off_counts_by_the_server_s(
+    portal: Portal, browser: Browser
+) -> None:
+    session = new_session(portal, "short")
+    assert until(lambda: at_rest(portal, f"sessions/{session}"))
+    page = window(browser, portal)
+    page.clock.install(time=time.time() + 86_400)
+    page.goto(f"{portal.url}/")
+    row = page.locator(".runs li", has=page.locator(f"a[href*={session}]"))
+    expect(row.locator("time")).to_have_text(re.compile(r"^just now$|^\d+ (s|min) ago$"))
+
+
 def _without_badge(page: Page) -> str:
     return str(page.evaluate("document.querySelector('main').innerText"))
 

@@ -1,6 +1,7 @@
 /** How fresh the page is, in one fixed place. */
 
 import type { ComponentChildren } from "preact";
+import { ahead } from "../api/clock";
 import type { Freshness as Fresh } from "../live/freshness";
 import { clock } from "../words";
 import { Icon } from "./icon";
@@ -50,7 +51,10 @@ function words(fresh: Fresh): ComponentChildren {
         </>
       );
     case "stale":
-      return [<Icon key="i" name="broken" size="s" />, `Stale since ${clock(fresh.since)}`];
+      return [
+        <Icon key="i" name="broken" size="s" />,
+        `Stale since ${clock(fresh.since + ahead.value)}`,
+      ];
     case "unreachable":
       return [<Icon key="i" name="broken" size="s" />, "No response"];
     case "complete":
