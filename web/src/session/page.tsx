@@ -3,7 +3,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import type { ModelList, TaskList, TaskRunList } from "../api/types.gen";
-import { watchList } from "../live/list";
+import { watchList } from "../live/asked";
 import { watchSession } from "../live/session";
 import { Frame } from "../parts/frame";
 import { Icon } from "../parts/icon";

@@ -29,7 +29,7 @@ const VERDICTS: Record<Rule["verdict"], IconName> = {
 };
 
 export function Rules() {
-  const { items: rules, trouble, change } = useKept<KeptRule>("/api/v1/rules");
+  const { items: rules, trouble, change } = useKept<KeptRule>("/api/v1/rules", "everything");
   const [adding, add] = useState(false);
   const said = useRef<HTMLParagraphElement>(null);
 
