@@ -78,12 +78,7 @@ export function Panel(props: Props) {
         {part === "session" && (
           <div class="pad">
             <SessionFacts view={view} model={model} />
-            <SetupFacts
-              session={view.id}
-              turns={view.turns}
-              servers={view.mcp_servers}
-              account={view.account ?? ""}
-            />
+            <SetupFacts view={view} />
             <ExtensionFacts
               session={view.id}
               folder={view.cwd}
