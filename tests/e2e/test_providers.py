@@ -176,6 +176,8 @@ def test_lists_whose_first_answer_was_lost_are_there_when_the_server_answers(
     paths = re.compile("/api/v1/(accounts|providers|rules|trust|settings|extensions|models)$")
     page.route(paths, lambda route: route.abort())
     signed_in(page, portal).goto(f"{portal.url}/settings.html#providers")
+    part = page.get_by_role("link", name="Accounts and providers")
+    expect(part).to_have_attribute("aria-current", "true")
     accounts = page.get_by_role("region", name="Copilot accounts")
     expect(accounts).to_contain_text("The server is not responding.")
     page.unroute(paths)
