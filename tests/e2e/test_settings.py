@@ -215,6 +215,29 @@ def _late(route: Route) -> None:
     route.fulfill(response=answer)
 
 
+def test_what_is_closed_gives_the_focus_back(settings: Page) -> None:
+    stop = settings.get_by_role("button", name="Stop Server")
+    for key, opened in (("Enter", "Keep running"), ("Control+k", "Search or run a command")):
+        stop.focus()
+        settings.keyboard.press(key)
+        first = (
+            settings.get_by_role("dialog")
+            .get_by_label(opened)
+            .or_(settings.get_by_role("dialog").get_by_role("button", name=opened))
+        )
+        expect(first).to_be_focused()
+        settings.keyboard.press("Escape")
+        expect(settings.get_by_role("dialog")).to_have_count(0)
+        expect(stop).to_be_focused()
+    # One that opens another gives it back behind that.
+    settings.keyboard.press("Control+k")
+    settings.keyboard.type("stop server")
+    settings.keyboard.press("Enter")
+    expect(settings.get_by_role("button", name="Keep running")).to_be_focused()
+    settings.keyboard.press("Escape")
+    expect(stop).to_be_focused()
+
+
 @whole_only
 def test_an_address_can_name_a_part(portal: Portal, settings: Page) -> None:
     # What stands above the part comes late, as on a slow line, and pushes it down.

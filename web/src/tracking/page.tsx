@@ -75,7 +75,8 @@ function useTitle(run: RunDetail | null): void {
 function NotThere({ why }: { why: string }) {
   return (
     <div class="gate">
-      <Note kind="err" title="Could not load this run.">
+      <h1 class="vh">Run</h1>
+      <Note kind="err" title="Could not show this run.">
         <p>{visible(why)}</p>
         <p>
           Find other runs in <a href="/history.html">History</a>.
