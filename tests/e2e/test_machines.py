@@ -147,6 +147,8 @@ def test_a_machine_that_is_not_heard_is_shown_with_what_becomes_of_its_runs_and_
         expect(strip).to_contain_text(words, timeout=BOUND_MS)
         expect(strip).to_contain_text("its 1 run goes on elsewhere in")
         expect(strip.get_by_role("button")).to_have_count(0)
+        # Nothing that counts is read aloud every second.
+        expect(strip.get_by_role("status")).to_have_text("build-7 is not heard.")
         row = machines.locator(".fleet tr", has_text="build-7")
         expect(row.locator(".st.stale")).to_have_text("Not heard, was Alive")
         expect(machines.locator(".lines")).to_contain_text(["The task slow starts again."])

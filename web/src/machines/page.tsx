@@ -10,6 +10,7 @@ import { useWatched } from "../live/use";
 import { Icon } from "../parts/icon";
 import { fateOfRuns, isSilent, lives, silence } from "../parts/machine-words";
 import { Note } from "../parts/note";
+import { SilenceStrip } from "../parts/silence";
 import { runAddress } from "../start/rows";
 import { duration, fully, visible } from "../words";
 import { Move } from "./move";
@@ -92,7 +93,12 @@ function Machines({
         )}
       </div>
       {silent.map((one) => (
-        <Silence key={one.id} list={list} one={one} passed={passed} />
+        <SilenceStrip
+          key={one.id}
+          name={one.name}
+          head={silence(one, passed)}
+          rest={`${fateOfRuns(list, one, passed)}.`}
+        />
       ))}
       <div role="status">
         {trouble !== null && (
@@ -147,28 +153,12 @@ function Machines({
 
 type Of = Props & { one: WorkerFacts };
 
-/** Nothing failed: no red, and no button. The lease protects. */
-function Silence({ list, one, passed }: Of) {
-  return (
-    <div class="strip silent" role="status">
-      <Icon name="broken" />
-      <span class="grow">
-        <b>{silence(one, passed)}</b> {fateOfRuns(list, one, passed)}. Nothing is lost, and you need
-        not do anything.
-      </span>
-      <a class="small nowrap" href={`${DOCS}#what-happens-when-something-breaks`}>
-        What happens now
-      </a>
-    </div>
-  );
-}
-
 function Runs({ list, one, passed }: Of) {
   const silent = isSilent(one);
   return (
-    <section class="panel" aria-live="polite">
+    <section class="panel">
       <header>
-        <h2>Runs of {visible(one.name)}</h2>
+        <h2 aria-live="polite">Runs of {visible(one.name)}</h2>
         <span class="small muted">{silent ? fateOfRuns(list, one, passed) : one.runs.length}</span>
       </header>
       <ul class="lines">

@@ -275,10 +275,11 @@ function PastBar({ run, player }: { run: RunDetail; player: Player }) {
   if (at === null) return null;
   const moment = `${duration(at - run.created_at)} of ${duration(player.now - run.created_at)}`;
   return (
-    <div class="pastbar" role="status">
+    <div class="pastbar">
       <Icon name="clock" />
       <span>
-        <b>
+        {/* not the moment, which moves: the slider tells it */}
+        <b role="status">
           <span class="desk">You are viewing the past: </span>
           <span class="on-phone">Past: </span>
         </b>
