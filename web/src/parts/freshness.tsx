@@ -16,8 +16,11 @@ export function FreshnessBadge({ fresh, onTry }: Props) {
         {words(fresh)}
       </span>
       {lost && onTry !== undefined && (
-        <button type="button" class="btn sm" onClick={onTry}>
-          Try now
+        <button type="button" class="btn sm" aria-label="Try now" onClick={onTry}>
+          <span class="phone-only">
+            <Icon name="turn" size="s" />
+          </span>
+          <span class="desk">Try now</span>
         </button>
       )}
     </>
