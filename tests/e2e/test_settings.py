@@ -86,6 +86,8 @@ def test_a_rule_is_added_moved_and_removed(portal: Portal, settings: Page) -> No
     dialog.get_by_role("button", name="Remove").click()
     expect(panel.get_by_role("row")).to_have_count(2)
     assert len(rules(portal)) == 1
+    # Who works by keys goes on in the row that is left.
+    expect(panel.locator("tbody button:focus")).to_have_count(1)
 
 
 @whole_only

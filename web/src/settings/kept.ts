@@ -5,6 +5,7 @@ import { useMemo, useState } from "preact/hooks";
 import { type Answer, whyNot } from "../api/client";
 import { type Asked, watchAnswer } from "../live/asked";
 import { useWatched } from "../live/use";
+import { holdFocus } from "../parts/focus";
 
 /** Which changes the list is read again for, by what the feed calls them. */
 type Told = "settings" | "access" | "everything";
@@ -30,9 +31,12 @@ export function useKept<Item, Body extends { items: readonly Item[] } = { items:
   const body = asked.state.value;
   /** Whether it was done. It is read anew either way: somebody else may have changed it too. */
   const change = async (changing: Promise<Answer>): Promise<boolean> => {
+    // Once a dialog that asked about it has given the focus back.
+    const held = new Promise((closed) => setTimeout(closed)).then(holdFocus);
     const answer = await changing;
     tell(answer.kind === "ok" ? null : whyNot(answer));
     await asked.again();
+    requestAnimationFrame(await held); // when it is drawn
     return answer.kind === "ok";
   };
   return {
