@@ -12,6 +12,7 @@ from tests.e2e.sessions import at_page
 from tests.e2e.visit import asked, audit, calm, fits, window
 from tests.e2e.witness import Quiet
 from tests.portal import Portal
+from tests.trials import whole_only
 
 SCRIPT = """
 models:
@@ -116,6 +117,21 @@ def test_a_session_without_a_cage_says_so_also_on_a_phone(server: Portal, browse
     expect(panel(page)).to_contain_text(f"airboss fork {person.session} --permissions caged")
     by_day_and_by_night(page)
     quiet.check()
+
+
+@strong
+@whole_only
+@pytest.mark.timeout(120)
+def test_a_session_is_forked_into_a_cage_at_its_badge(server: Portal, browser: Browser) -> None:
+    page = window(browser, server, width=390)
+    person = at_page(server, page, opened(server, "ask"))
+    person.says("Say it.")
+    person.is_idle()
+    person.button("not caged").click()
+    panel(page).get_by_role("button", name="Fork into a cage").click()
+    page.wait_for_url(lambda url: person.session not in url)
+    expect(page.get_by_role("button", name="caged", exact=True)).to_be_visible()
+    expect(person.log).to_contain_text("Well.")
 
 
 @strong

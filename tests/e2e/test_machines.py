@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.databases import with_tables
-from tests.e2e.visit import usable_by_all, window
+from tests.e2e.visit import signed_in, usable_by_all, window
 from tests.e2e.witness import Quiet
 from tests.machines.story import Fleet, Machine
 from tests.portal import Portal
@@ -147,6 +147,8 @@ def test_a_machine_that_is_not_heard_is_shown_with_what_becomes_of_its_runs_and_
         expect(strip).to_contain_text(words, timeout=BOUND_MS)
         expect(strip).to_contain_text("its 1 run goes on elsewhere in")
         expect(strip.get_by_role("button")).to_have_count(0)
+        # Nothing that counts is read aloud every second.
+        expect(strip.get_by_role("status")).to_have_text("build-7 is not heard.")
         row = machines.locator(".fleet tr", has_text="build-7")
         expect(row.locator(".st.stale")).to_have_text("Not heard, was Alive")
         expect(machines.locator(".lines")).to_contain_text(["The task slow starts again."])
@@ -160,6 +162,51 @@ def test_a_machine_that_is_not_heard_is_shown_with_what_becomes_of_its_runs_and_
     finally:
         silent.portal.process.send_signal(signal.SIGCONT)
     expect(at.locator(".jobstate")).to_contain_text("SUCCEEDED", timeout=BOUND_MS)
+
+
+def test_a_machine_is_drained_and_takes_work_again_on_the_page(
+    fleet: Fleet, browser: Browser
+) -> None:
+    one, other = fleet.machine("build-1"), fleet.machine("build-2")
+    for machine in (one, other):
+        machine.serve()
+    page = window(browser, other.portal)
+    page.goto(f"{other.portal.url}/machines.html")
+    row = page.locator(".fleet tr", has_text="build-1")
+    page.get_by_role("button", name="Drain build-1").click()
+    expect(row).to_contain_text("Draining, 0 left")
+    assert fleet.state_of("build-1") == "draining"
+    page.get_by_role("button", name="Let build-1 take work again").click()
+    expect(row).to_contain_text("Alive")
+    assert fleet.state_of("build-1") == "alive"
+    token = other.portal.run("token", "add", "eye", "--role", "decide").stdout.strip()
+    theirs = signed_in(browser.new_context(reduced_motion="reduce").new_page(), other.portal, token)
+    theirs.goto(f"{other.portal.url}/machines.html")
+    expect(theirs.get_by_role("button", name="Drain build-1")).to_be_disabled()
+
+
+@whole_only
+def test_a_run_whose_folder_was_lost_with_its_machine_is_moved_on_the_page(
+    fleet: Fleet, browser: Browser
+) -> None:
+    lost, without, other = (fleet.machine(f"build-{number}") for number in (1, 2, 3))
+    other.portal.options += ("--root", str(lost.portal.work))
+    for machine in (lost, without, other):
+        machine.serve()
+    run = fleet.start(cwd=lost.portal.work)
+    fleet.until_run_is(run, "running")
+    lost.portal.kill()
+    page = window(browser, other.portal)
+    page.goto(f"{other.portal.url}/machines.html")
+    page.get_by_role("button", name="Move story to another machine").click(timeout=BOUND_MS)
+    form = page.get_by_role("form", name="Move story")
+    form.get_by_label("Move to").select_option("build-2")
+    form.get_by_role("button", name="Move", exact=True).click()
+    expect(page.get_by_text("build-2 has no folder")).to_be_visible()
+    form.get_by_label("Move to").select_option("build-3")
+    form.get_by_role("button", name="Move", exact=True).click()
+    expect(page.get_by_role("heading", name="Waiting for a machine")).to_have_count(0)
+    expect(page.locator(".fleet tr", has_text="build-3")).to_contain_text("1")
 
 
 def test_a_server_alone_says_how_to_add_a_machine(shared_portal: Portal, browser: Browser) -> None:

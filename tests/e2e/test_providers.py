@@ -1,12 +1,14 @@
 """A provider of one's own, added, tested, given another key and removed on the Settings page."""
 
 import json
+import re
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.e2e.visit import asked, signed_in, usable_by_all
 from tests.e2e.witness import Quiet
@@ -147,3 +149,41 @@ def test_a_token_that_does_not_work_is_told_and_not_kept(portal: Portal, setting
     assert [one["name"] for one in asked(portal, "GET", "/api/v1/accounts").json()["items"]] == [
         "cli"
     ]
+
+
+def test_an_account_that_rests_is_fine_again_when_that_is_over(
+    portal: Portal, settings: Page
+) -> None:
+    def resting(route: Route) -> None:
+        answer = route.fetch()
+        body = answer.json()
+        until = time.time() * 1_000 + 1_000
+        body["items"][0] |= {"state": "resting", "resting_until": until, "why": "At its limit."}
+        route.fulfill(response=answer, json=body)
+
+    settings.route("**/api/v1/accounts", resting)
+    settings.reload()
+    row = settings.get_by_role("region", name="Copilot accounts").get_by_role("listitem")
+    expect(row).to_contain_text("Resting")
+    expect(row).to_contain_text("then it is tried again")
+    settings.unroute("**/api/v1/accounts")
+    expect(row).not_to_contain_text("Resting")
+
+
+def test_lists_whose_first_answer_was_lost_are_there_when_the_server_answers(
+    portal: Portal, page: Page
+) -> None:
+    paths = re.compile("/api/v1/(accounts|providers|rules|trust|settings|extensions|models)$")
+    page.route(paths, lambda route: route.abort())
+    signed_in(page, portal).goto(f"{portal.url}/settings.html#providers")
+    part = page.get_by_role("link", name="Accounts and providers")
+    expect(part).to_have_attribute("aria-current", "true")
+    accounts = page.get_by_role("region", name="Copilot accounts")
+    expect(accounts).to_contain_text("The server is not responding.")
+    page.unroute(paths)
+    expect(accounts.get_by_role("listitem")).to_have_count(1)
+    expect(accounts).not_to_contain_text("not responding")
+    for name in ("Providers", "Rules", "Server settings", "Trusted files and folders"):
+        part = page.get_by_role("region", name=name)
+        expect(part).to_have_attribute("aria-busy", "false")
+        expect(part).not_to_contain_text("not responding")

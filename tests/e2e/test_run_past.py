@@ -46,6 +46,8 @@ def where_it_waited(page: Page) -> None:
     expect(page.locator(".tm.you")).to_have_count(1)
     slider(page).press("Home")
     expect(page.locator(".pastbar")).to_be_visible()
+    # The moment moves, and is not read aloud each time: the slider tells it.
+    expect(page.locator(".pastbar").get_by_role("status")).to_have_text(re.compile(r"^\D+$"))
     for _ in range(2):  # the task begins; it waits for a person
         slider(page).press("ArrowRight")
     if page.locator(".phone-only.ctools").is_visible():

@@ -86,10 +86,14 @@ def test_commands_and_agents_are_chosen_by_keyboard(
     told = page.get_by_role("region", name="Answer of the command")
     expect(told).to_contain_text("Context Usage")
     told.get_by_role("button", name="Hide").click()
+    page.get_by_role("tab", name="Session").locator("visible=true").first.click()
+    about = page.get_by_role("tabpanel", name="Session")
+    expect(about).to_contain_text("reviewer: Reviews.")
     with page.expect_response(lambda answer: answer.request.method != "GET"):
         page.get_by_role("combobox", name="Agent").select_option("reviewer")
     expect(page.get_by_role("combobox", name="Agent")).to_have_value("reviewer")
     assert person.view["agent"] == "reviewer"
+    expect(about.get_by_text("Agent", exact=True)).to_be_visible()
     quiet.check()
 
 

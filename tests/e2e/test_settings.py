@@ -86,6 +86,8 @@ def test_a_rule_is_added_moved_and_removed(portal: Portal, settings: Page) -> No
     dialog.get_by_role("button", name="Remove").click()
     expect(panel.get_by_role("row")).to_have_count(2)
     assert len(rules(portal)) == 1
+    # Who works by keys goes on in the row that is left.
+    expect(panel.locator("tbody button:focus")).to_have_count(1)
 
 
 @whole_only
@@ -213,6 +215,29 @@ def _late(route: Route) -> None:
     answer = route.fetch()
     time.sleep(0.5)
     route.fulfill(response=answer)
+
+
+def test_what_is_closed_gives_the_focus_back(settings: Page) -> None:
+    stop = settings.get_by_role("button", name="Stop Server")
+    for key, opened in (("Enter", "Keep running"), ("Control+k", "Search or run a command")):
+        stop.focus()
+        settings.keyboard.press(key)
+        first = (
+            settings.get_by_role("dialog")
+            .get_by_label(opened)
+            .or_(settings.get_by_role("dialog").get_by_role("button", name=opened))
+        )
+        expect(first).to_be_focused()
+        settings.keyboard.press("Escape")
+        expect(settings.get_by_role("dialog")).to_have_count(0)
+        expect(stop).to_be_focused()
+    # One that opens another gives it back behind that.
+    settings.keyboard.press("Control+k")
+    settings.keyboard.type("stop server")
+    settings.keyboard.press("Enter")
+    expect(settings.get_by_role("button", name="Keep running")).to_be_focused()
+    settings.keyboard.press("Escape")
+    expect(stop).to_be_focused()
 
 
 @whole_only

@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import Browser, Error, Page, Route, expect
 
 from tests.e2e.tracked import node
-from tests.e2e.visit import asked, new_session, window
+from tests.e2e.visit import asked, fits, new_session, window
 from tests.e2e.witness import Quiet
 from tests.pauses import pauses
 from tests.portal import Portal
@@ -252,6 +252,38 @@ def test_a_tab_that_slept_for_an_hour(portal: Portal, browser: Browser) -> None:
     # An hour lies between their clocks, not between what they know.
     same = until(lambda: _without_badge(page) == _without_badge(fresh), SECONDS)
     assert same, f"{_without_badge(page)}\n---\n{_without_badge(fresh)}"
+
+
+def test_a_browser_whose_clock_is_a_day_off_counts_by_the_server_s(
+    portal: Portal, browser: Browser
+) -> None:
+    session = new_session(portal, "short")
+    assert until(lambda: at_rest(portal, f"sessions/{session}"))
+    page = window(browser, portal)
+    page.clock.install(time=time.time() + 86_400)
+    page.goto(f"{portal.url}/")
+    row = page.locator(".runs li", has=page.locator(f"a[href*={session}]"))
+    expect(row.locator("time")).to_have_text(re.compile(r"^just now$|^\d+ (s|min) ago$"))
+
+
+def test_a_phone_has_room_for_since_when_a_page_is_stale(portal: Portal, browser: Browser) -> None:
+    page = window(browser, portal, width=360)
+    page.clock.install()
+    page.goto(f"{portal.url}/")
+    badge = page.locator(".fresh")
+    expect(badge).to_have_text("Live")
+    # Somebody waits, too.
+    page.evaluate(
+        """document.querySelector(".menu-btn").insertAdjacentHTML("beforebegin",
+        '<a class="phone-only row"><svg width="16"></svg><span class="count">14</span></a>')"""
+    )
+    page.context.set_offline(True)
+    page.clock.fast_forward("01:00")
+    expect(badge).to_contain_text("Stale since")
+    assert page.evaluate("(it) => it.scrollWidth <= it.clientWidth", badge.element_handle())
+    page.get_by_role("button", name="Try now").click(trial=True)
+    page.get_by_role("button", name="Menu").click(trial=True)
+    fits(page)
 
 
 def _without_badge(page: Page) -> str:

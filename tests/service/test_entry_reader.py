@@ -168,6 +168,19 @@ async def test_what_was_stored_is_read_however_large_it_is(tmp_path: Path) -> No
         assert await entries.by_digest(stored.digest) == entry
 
 
+async def test_what_was_stored_is_read_once_while_it_is_asked_for() -> None:
+    reader = EntryReader()
+    bodies = [named(name) for name in ("first", "second", "third")]
+    entry = await reader.stored(bodies[0])
+    assert list(entry.tasks) == ["first"]
+    for body in (bodies[1], bodies[0], bodies[2]):
+        await reader.stored(body)
+    assert await reader.stored(bodies[0]) is entry
+    for body in bodies[1:]:
+        await reader.stored(body)
+    assert await reader.stored(bodies[0]) is not entry
+
+
 async def test_a_file_and_a_program_may_give_8_mib_and_no_more(tmp_path: Path) -> None:
     repo = Repo(tmp_path)
     async with repo.served() as entries:

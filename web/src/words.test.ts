@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import {
   ago,
+  began,
   byTask,
   clock,
   cost,
@@ -37,6 +38,8 @@ test("what was today has a time, what was before has a day", () => {
   expect(when(at(15, 9, 30), now)).toBe("09:30");
   expect(when(at(14, 9, 30), now)).toBe("14 Nov");
   expect(when(at(14, 9, 30, 2025), now)).toBe("14 Nov 2025");
+  expect(began(at(15, 9, 30), now)).toBe("09:30");
+  expect(began(at(14, 9, 30), now)).toBe("14 Nov, 09:30");
 });
 
 test("what cannot be seen is made visible", () => {

@@ -20,6 +20,12 @@ export function when(ms: number, now: number): string {
   return time.getFullYear() === new Date(now).getFullYear() ? day : `${day} ${time.getFullYear()}`;
 }
 
+/** The same with the time of another day. */
+export function began(ms: number, now: number): string {
+  const day = when(ms, now);
+  return day === clock(ms) ? day : `${day}, ${clock(ms)}`;
+}
+
 /** What a title of a time says in full. */
 export function fully(ms: number): string {
   const time = new Date(ms);

@@ -3,6 +3,7 @@ own. Neither time nor memory of it is the event loop's."""
 
 import asyncio
 import contextlib
+import hashlib
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -22,6 +23,8 @@ T = TypeVar("T")
 
 # Each may take gigabytes; whoever comes later waits.
 _AT_ONCE = 2
+# Of those that are stored. Each view of a run of an earlier entry asks for it twice.
+_KEPT = 2
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,8 @@ class EntryReader:
     """The language is imported when the first entry is read."""
 
     _turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_AT_ONCE))
+    # Read last, by the digest of the text; the latest is the last.
+    _stored: "dict[bytes, Entry]" = field(default_factory=dict[bytes, "Entry"])
 
     async def find(
         self, content: bytes, form: "Form", code: int | None = None
@@ -58,6 +63,14 @@ class EntryReader:
 
     async def stored(self, body: str) -> "Entry":
         """One that a server used before, however large it is."""
+        digest = hashlib.sha256(body.encode()).digest()
+        entry = self._stored.pop(digest, None) or await self._read(body)
+        self._stored[digest] = entry
+        while len(self._stored) > _KEPT:
+            del self._stored[next(iter(self._stored))]
+        return entry
+
+    async def _read(self, body: str) -> "Entry":
         from airboss.entry import apart
 
         found = (

@@ -1,6 +1,7 @@
 /** Asks the server. Every answer is a value, a missing one too: callers have no error to catch. */
 
 import { judged, whyEnded } from "./access";
+import { learnTime } from "./clock";
 import { ownKey } from "./key";
 import { doubted } from "./role";
 
@@ -100,10 +101,13 @@ export async function file(path: string): Promise<Answer<{ blob: Blob; name: str
   }
 }
 
-function call(path: string, init: RequestInit, patience: number): Promise<Response> {
+async function call(path: string, init: RequestInit, patience: number): Promise<Response> {
   const signal = AbortSignal.timeout(patience);
   const headers = { ...ownKey(), ...init.headers };
-  return fetch(path, { ...init, headers, signal, credentials: "same-origin" });
+  const asked = Date.now();
+  const response = await fetch(path, { ...init, headers, signal, credentials: "same-origin" });
+  learnTime(response.headers.get("Date"), asked, Date.now());
+  return response;
 }
 
 async function heard<Body>(response: Response, tell: typeof judged): Promise<Answer<Body>> {

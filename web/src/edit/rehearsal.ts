@@ -2,6 +2,7 @@
 
 import { signal } from "@preact/signals";
 import { get, post, remove, whyNot } from "../api/client";
+import { serverTime } from "../api/clock";
 import { counted } from "./problems";
 import type { Rehearsal, RehearsalStarted, RehearsedTask } from "./wire";
 
@@ -47,7 +48,7 @@ export class Rehearsals {
     }
     const { id } = answer.body;
     this.last.value = {
-      told: { id, job, state: "running", started_at: Date.now(), tasks: [] },
+      told: { id, job, state: "running", started_at: serverTime(), tasks: [] },
       text,
     };
     await this.follow(id);

@@ -2,6 +2,7 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { get, whyNot } from "../api/client";
+import { serverTime } from "../api/clock";
 import type { HitPage, RunList, SessionList, TaskRunList } from "../api/types.gen";
 import { onChange } from "../live/feed";
 import { type Filters, pathOf, SOURCES, type Source, searchPath } from "./filters";
@@ -175,8 +176,8 @@ async function begin(filters: Filters): Promise<List[] | string> {
   for (const source of [...SOURCES, "search"] as const) {
     const path =
       source === "search"
-        ? searchPath(filters, Date.now(), PAGE)
-        : pathOf(source, filters, Date.now(), PAGE);
+        ? searchPath(filters, serverTime(), PAGE)
+        : pathOf(source, filters, serverTime(), PAGE);
     if (path === null) continue;
     const read = await page(source, path, null);
     if (typeof read === "string") return read;

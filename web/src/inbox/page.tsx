@@ -2,6 +2,7 @@
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { get } from "../api/client";
+import { serverTime } from "../api/clock";
 import type { EventPage, InboxItem } from "../api/types.gen";
 import { useKeys } from "../keys";
 import { inbox } from "../live/inbox";
@@ -44,7 +45,7 @@ type Props = { items: readonly InboxItem[]; events: readonly Recorded[] };
 
 function Inbox({ items, events }: Props) {
   const groups = useMemo(() => groupsOf(items), [items]);
-  const past = useMemo(() => pastOf(events, Date.now()), [events]);
+  const past = useMemo(() => pastOf(events, serverTime()), [events]);
   const [chosen, choose] = useState<Group | null>(null);
   /** On a narrow page what is open can be closed again. */
   const [closed, close] = useState(false);

@@ -2,6 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { post, whyNot } from "../api/client";
+import { serverTime } from "../api/clock";
 import { barred } from "../api/role";
 import type { InboxItem } from "../api/types.gen";
 import { ruleInWords } from "../parts/asking";
@@ -24,7 +25,7 @@ export function SuggestionLine({
 }) {
   const [refused, refuse] = useState(refusedBefore);
   const [trouble, tell] = useState<string | null>(null);
-  const found = suggestionOf(events, items, Date.now(), new Set(refused));
+  const found = suggestionOf(events, items, serverTime(), new Set(refused));
   if (found === null) return null;
   const never = () => {
     const all = [...refused, found.id].slice(-MOST_REFUSED);

@@ -10,6 +10,19 @@ export async function isSame(resource: string, seq: number, digest: string): Pro
   return answer.kind !== "ok" || answer.body.same;
 }
 
+/** A part of a frame: what comes in between is not late. */
+const SLICE_MS = 6;
+
+/** Does all of it, and lets the page go on after each slice. */
+export async function inSlices(pieces: Iterable<void>): Promise<void> {
+  let began = performance.now();
+  for (const _ of pieces) {
+    if (performance.now() - began < SLICE_MS) continue;
+    await new Promise((resolve) => setTimeout(resolve));
+    began = performance.now();
+  }
+}
+
 /** Every so often, a little apart so that many pages do not ask together. */
 export function often(compare: () => void): () => void {
   const timer = setInterval(compare, OFTEN_MS * (0.75 + Math.random() / 2));

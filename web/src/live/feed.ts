@@ -2,6 +2,7 @@
 
 import { computed, signal } from "@preact/signals";
 import { judged } from "../api/access";
+import { ahead } from "../api/clock";
 import { askWhetherIn } from "../signin";
 import type { Recorded } from "../state/types";
 import { reloadIfOld } from "./build";
@@ -31,7 +32,7 @@ const HIDDEN_MS = 30_000;
 /** What its title counts is asked for now and then. */
 const POLL_HIDDEN_MS = 20_000;
 const TICK_MS = 1_000;
-/** A clock that jumps so far slept in between. */
+/** A clock that jumps so far slept in between, or was put right. */
 const SLEPT_MS = 10_000;
 
 const followed = new Map<string, Followed>();
@@ -47,10 +48,12 @@ const line = signal<Line>({
   brokenAt: null,
   againAt: null,
 });
-export const now = signal(Date.now());
-export const fresh = computed(() => freshness(line.value, now.value));
+/** This machine's time, by which the line is judged; and the server's, by which it tells all times. */
+const here = signal(Date.now());
+export const now = computed(() => here.value + ahead.value);
+export const fresh = computed(() => freshness(line.value, here.value));
 /** The time for whatever counts up while it goes on. */
-export const known = computed(() => knownUntil(line.value, now.value));
+export const known = computed(() => knownUntil(line.value, here.value) + ahead.value);
 
 let stopped = new AbortController();
 let failures = 0;
@@ -265,13 +268,13 @@ function paint(): void {
 /** Looks after the page: its clock, its sleep, its network. Once, when it is loaded. */
 export function stayAwake(): void {
   setInterval(() => {
-    const slept = Date.now() - now.value > SLEPT_MS;
-    now.value = Date.now();
-    if (slept) tryNow();
+    const slept = Math.abs(Date.now() - here.value) > SLEPT_MS;
+    here.value = Date.now();
+    if (slept) awake();
   }, TICK_MS);
   document.addEventListener("visibilitychange", () => {
     hiddenAt = document.hidden ? Date.now() : null;
-    now.value = Date.now();
+    here.value = Date.now();
     if (!document.hidden && !line.value.open) tryNow();
     if (document.hidden) setTimeout(restWhenHidden, HIDDEN_MS + TICK_MS);
   });
@@ -279,6 +282,13 @@ export function stayAwake(): void {
   addEventListener("pageshow", (event) => event.persisted && tryNow());
   // At once, instead of after a silence: what is cut off will say nothing more.
   addEventListener("offline", tryNow);
+}
+
+/** Or the clock was put back: then what was heard was not heard later than now. */
+function awake(): void {
+  const { heardAt } = line.value;
+  if (heardAt !== null && heardAt > here.value) tell({ heardAt: here.value });
+  tryNow();
 }
 
 function restWhenHidden(): void {

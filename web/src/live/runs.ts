@@ -2,7 +2,7 @@
 
 import { get } from "../api/client";
 import type { RunDetail } from "../api/types.gen";
-import { runDigest, taskDigest } from "../state/digest";
+import { runDigest, runPieces, taskDigest } from "../state/digest";
 import { reduceRun } from "../state/run";
 import { reduceTask } from "../state/task";
 import type { TaskState } from "../state/types";
@@ -20,6 +20,8 @@ export function watchRun(id: string): Watched<RunDetail | null> {
       return { kind: "ok", body: { state: answer.body, after: answer.body.seq } };
     },
     reduce: (run, events) => reduceRun(run, events, id),
+    isAnswer: true,
+    pieces: (run) => (run === null ? [] : runPieces(run)),
     digest: (run) => run && { seq: run.seq, digest: runDigest(run) },
   });
 }

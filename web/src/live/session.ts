@@ -3,7 +3,7 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
 import { type Answer, get } from "../api/client";
 import type { SessionView } from "../api/types.gen";
-import { sessionDigest } from "../state/digest";
+import { sessionDigest, sessionPieces } from "../state/digest";
 import { NEW_SESSION, reduceSession } from "../state/session";
 import type { SessionState } from "../state/types";
 import { type EventPage, readBehind, resource } from "./pages";
@@ -41,6 +41,7 @@ export function watchSession(id: string): WatchedSession {
     empty: NEW_SESSION,
     load,
     reduce: (state, events) => reduceSession(state, events, id),
+    pieces: sessionPieces,
     digest: (state) => state.view && { seq: state.view.seq, digest: sessionDigest(state) },
   });
   return { ...watched, earlier };

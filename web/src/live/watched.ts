@@ -3,7 +3,7 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
 import { type Answer, whyNot } from "../api/client";
 import type { Recorded } from "../state/types";
-import { isSame, often } from "./compare";
+import { inSlices, isSame, often } from "./compare";
 import { follow } from "./feed";
 import { resource } from "./pages";
 
@@ -27,6 +27,10 @@ export type Source<State> = {
   /** The whole state. What it shows on the way there is better than nothing, and no more. */
   load: (show: (state: State) => void) => Promise<Answer<Loaded<State>>>;
   reduce: (state: State, events: Recorded[]) => State;
+  /** What is loaded is the server's own answer, and nothing is worked out of it here. */
+  isAnswer?: boolean;
+  /** What the digest of a long state takes, a little at a time. */
+  pieces?: (state: State) => Iterable<void>;
   /** The seq that a comparison is for, and the state's digest; null while there is nothing. */
   digest: (state: State) => { seq: number; digest: string } | null;
 };
@@ -40,6 +44,8 @@ export function watch<State>(source: Source<State>): Watched<State> {
   const loaded = signal(false);
   const trouble = signal<string | null>(null);
   let unfollow = () => {};
+  // As the server told it; nothing was made of it here that could differ.
+  let answer: State | null = null;
   // Counts the beginnings: what an earlier one still hears is not for this one.
   let life = 0;
   let soon: ReturnType<typeof setTimeout> | undefined;
@@ -52,11 +58,11 @@ export function watch<State>(source: Source<State>): Watched<State> {
       state.value = shown;
       loaded.value = true;
     };
-    const answer = await source.load(show);
+    const came = await source.load(show);
     if (mine !== life) return;
-    if (answer.kind === "ok") return hearBehind(answer.body, mine);
-    if (answer.kind === "failed" && answer.status < 500) {
-      trouble.value = whyNot(answer);
+    if (came.kind === "ok") return hearBehind(came.body, mine);
+    if (came.kind === "failed" && came.status < 500) {
+      trouble.value = whyNot(came);
       return;
     }
     await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
@@ -67,6 +73,7 @@ export function watch<State>(source: Source<State>): Watched<State> {
     unfollow();
     trouble.value = null;
     state.value = all.state;
+    answer = source.isAnswer ? all.state : null;
     loaded.value = true;
     unfollow = follow(source.stream, all.after, {
       hear: (events) => {
@@ -82,10 +89,13 @@ export function watch<State>(source: Source<State>): Watched<State> {
 
   function compareSoon(mine: number): void {
     clearTimeout(soon);
+    if (state.value === answer) return;
     soon = setTimeout(() => void compare(mine), LOOK_MS);
   }
 
   async function compare(mine: number): Promise<void> {
+    if (mine !== life) return;
+    await inSlices(source.pieces?.(state.value) ?? []);
     const ours = source.digest(state.value);
     if (ours === null || mine !== life || trouble.value !== null) return;
     const same = await isSame(resource(source.stream), ours.seq, ours.digest);

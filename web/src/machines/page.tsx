@@ -1,16 +1,19 @@
 /** All machines that work on the same database: who lives, who is not heard, and what each has. */
 
 import { useState } from "preact/hooks";
+import { type Answer, post, remove, whyNot } from "../api/client";
 import type { WaitingRun, WorkerFacts, WorkerList } from "../api/types.gen";
 import { useKeys } from "../keys";
-import { now } from "../live/feed";
+import { fresh, known } from "../live/feed";
 import { watchMachines } from "../live/machines";
 import { useWatched } from "../live/use";
 import { Icon } from "../parts/icon";
-import { counted, fateOfRuns, isSilent, lives, silence } from "../parts/machine-words";
+import { fateOfRuns, isSilent, lives, silence } from "../parts/machine-words";
 import { Note } from "../parts/note";
+import { SilenceStrip } from "../parts/silence";
 import { runAddress } from "../start/rows";
 import { duration, fully, visible } from "../words";
+import { Move } from "./move";
 import { happened, progress, shown, summary, whyWaiting } from "./shown";
 import { Table } from "./table";
 
@@ -18,8 +21,8 @@ const DOCS = "/docs/many-machines.html";
 const watch = () => watchMachines(true);
 
 export function MachinesPage() {
-  const { state, loaded, trouble } = useWatched("machines", watch);
-  const known = state.value;
+  const { state, loaded, trouble, again } = useWatched("machines", watch);
+  const found = state.value;
   return (
     <div class="page machines" aria-busy={!loaded.value && trouble.value === null}>
       {trouble.value !== null && (
@@ -27,7 +30,7 @@ export function MachinesPage() {
           <p>{visible(trouble.value)}</p>
         </Note>
       )}
-      {known === null ? (
+      {found === null ? (
         <>
           <h1>Machines</h1>
           {trouble.value === null && (
@@ -37,7 +40,12 @@ export function MachinesPage() {
           )}
         </>
       ) : (
-        <Machines list={known.list} passed={Math.max(0, now.value - known.at)} />
+        <Machines
+          list={found.list}
+          passed={Math.max(0, known.value - found.at)}
+          isStale={fresh.value.kind === "stale" || fresh.value.kind === "unreachable"}
+          again={again}
+        />
       )}
     </div>
   );
@@ -45,14 +53,32 @@ export function MachinesPage() {
 
 type Props = { list: WorkerList; passed: number };
 
-function Machines({ list, passed }: Props) {
+function Machines({
+  list,
+  passed,
+  isStale,
+  again,
+}: Props & { isStale: boolean; again: () => void }) {
   const [chosen, choose] = useState<string | null>(null);
-  const rows = shown(list, now.value);
+  // Where nothing is heard, nothing counts on.
+  const now = known.value;
+  const rows = shown(list, now);
   const silent = rows.filter(isSilent);
   const withRuns = rows.filter(({ runs }) => runs.length > 0);
   const selected =
     withRuns.find(({ id }) => id === chosen) ?? withRuns.find(isSilent) ?? withRuns[0] ?? null;
-  const news = list.is_shared ? happened(list, now.value) : [];
+  const news = list.is_shared ? happened(list, now - passed) : [];
+  const [trouble, tell] = useState<string | null>(null);
+  const say = async (answer: Promise<Answer>) => {
+    const said = await answer;
+    tell(said.kind === "ok" ? null : whyNot(said));
+    again();
+    return said.kind === "ok";
+  };
+  const drain = (one: WorkerFacts) => {
+    const path = `/api/v1/workers/${encodeURIComponent(one.id)}/drain`;
+    return say(one.state === "draining" ? remove(path) : post(path));
+  };
   useKeys({ j: () => step(1), k: () => step(-1) });
   return (
     <>
@@ -67,10 +93,30 @@ function Machines({ list, passed }: Props) {
         )}
       </div>
       {silent.map((one) => (
-        <Silence key={one.id} list={list} one={one} passed={passed} />
+        <SilenceStrip
+          key={one.id}
+          name={one.name}
+          head={silence(one, passed)}
+          rest={`${fateOfRuns(list, one, passed)}.`}
+        />
       ))}
+      <div role="status">
+        {trouble !== null && (
+          <Note kind="err" title="That did not work.">
+            {visible(trouble)}
+          </Note>
+        )}
+      </div>
       <section class="panel">
-        <Table rows={rows} passed={passed} selected={selected?.id ?? null} onSelect={choose} />
+        <Table
+          rows={rows}
+          passed={passed}
+          isStale={isStale}
+          canDrain={list.is_shared}
+          selected={selected?.id ?? null}
+          onSelect={choose}
+          onDrain={(one) => void drain(one)}
+        />
       </section>
       {(selected !== null || news.length > 0) && (
         <div class="two-up">
@@ -97,7 +143,9 @@ function Machines({ list, passed }: Props) {
           )}
         </div>
       )}
-      {list.waiting.length > 0 && <Waiting runs={list.waiting} />}
+      {list.waiting.length > 0 && (
+        <Waiting list={list} onMove={(run, to) => say(post(`/api/v1/runs/${run}/move`, { to }))} />
+      )}
       {list.items.filter(lives).length === 1 && <Alone isShared={list.is_shared} />}
     </>
   );
@@ -105,36 +153,18 @@ function Machines({ list, passed }: Props) {
 
 type Of = Props & { one: WorkerFacts };
 
-/** Nothing failed: no red, and no button. The lease protects. */
-function Silence({ list, one, passed }: Of) {
-  return (
-    <div class="strip silent" role="status">
-      <Icon name="broken" />
-      <span class="grow">
-        <b>{silence(one, passed)}</b> {fateOfRuns(list, one, passed)}. Nothing is lost, and you need
-        not do anything.
-      </span>
-      <a class="small nowrap" href={`${DOCS}#what-happens-when-something-breaks`}>
-        What happens now
-      </a>
-    </div>
-  );
-}
-
 function Runs({ list, one, passed }: Of) {
   const silent = isSilent(one);
   return (
-    <section class="panel" aria-live="polite">
+    <section class="panel">
       <header>
-        <h2>Runs of {visible(one.name)}</h2>
-        <span class="small muted">
-          {silent ? fateOfRuns(list, one, passed) : counted(one.runs.length, "run")}
-        </span>
+        <h2 aria-live="polite">Runs of {visible(one.name)}</h2>
+        <span class="small muted">{silent ? fateOfRuns(list, one, passed) : one.runs.length}</span>
       </header>
       <ul class="lines">
         {one.runs.map((run) => (
           <li key={run.id}>
-            <span class="num">{duration(now.value - run.started_at)}</span>
+            <span class="num">{duration(known.value - run.started_at)}</span>
             <span>
               <RunLink run={run} />
               <span class="small muted">{progress(run, silent)}</span>
@@ -146,7 +176,10 @@ function Runs({ list, one, passed }: Of) {
   );
 }
 
-function Waiting({ runs }: { runs: readonly WaitingRun[] }) {
+type WaitingProps = { list: WorkerList; onMove: (run: string, to: string) => Promise<boolean> };
+
+function Waiting({ list, onMove }: WaitingProps) {
+  const runs = list.waiting;
   return (
     <section class="panel mt">
       <header>
@@ -156,11 +189,14 @@ function Waiting({ runs }: { runs: readonly WaitingRun[] }) {
       <ul class="lines">
         {runs.map((run) => (
           <li key={run.id}>
-            <span class="num">{duration(now.value - run.started_at)}</span>
+            <span class="num">{duration(known.value - run.started_at)}</span>
             <span>
               <RunLink run={run} />
               <span class="small muted">{whyWaiting(run)}</span>
             </span>
+            {run.kind === "run" && !run.can_move && (
+              <Move list={list} run={run} onMove={(to) => onMove(run.id, to)} />
+            )}
           </li>
         ))}
       </ul>

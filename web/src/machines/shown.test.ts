@@ -1,6 +1,16 @@
 import { expect, it } from "vitest";
 import { listed, run, silent, worker } from "../parts/machine-sample";
-import { about, happened, heard, lookOf, progress, shown, summary, whyWaiting } from "./shown";
+import {
+  about,
+  happened,
+  heard,
+  lookOf,
+  progress,
+  shown,
+  summary,
+  takers,
+  whyWaiting,
+} from "./shown";
 
 const NOW = 1_000_000_000;
 const lost = (name: string, ago: number) =>
@@ -66,6 +76,26 @@ it("never calls a machine failed", () => {
   });
   expect(lookOf(lost("a", 1))).toEqual({ look: "stale", word: "Lost" });
   expect(lookOf(worker("a", { state: "left" }))).toEqual({ look: "canceled", word: "Left" });
+});
+
+it("does not claim of a page that is stale that a machine is alive", () => {
+  expect(lookOf(worker("a"), true)).toEqual({ look: "stale", word: "Stale, was Alive" });
+  expect(lookOf(worker("a", { state: "draining" }), true).word).toBe("Stale, was Draining");
+  expect(lookOf(lost("a", 1), true).word).toBe("Lost");
+});
+
+it("moves a run only to a machine that takes work", () => {
+  const list = listed(
+    worker("build-9"),
+    worker("build-10"),
+    worker("build-2"),
+    worker("full", { state: "draining" }),
+    worker("pages", { slots: 0 }),
+    silent(),
+    lost("gone", 1),
+  );
+  const names = takers(list, { held_by: "build-9" }).map(({ name }) => name);
+  expect(names).toEqual(["build-2", "build-10"]);
 });
 
 it("counts the age of a beat on, and that of one that ended from when it was last seen", () => {

@@ -47,19 +47,31 @@ export function summary(list: WorkerList): string {
 function together({ max_tasks_all: most, tasks_waiting: waiting }: WorkerList): string[] {
   if (!most) return [];
   return [
-    `at most ${most} tasks at once on all machines`,
+    `at most ${counted(most, "task")} at once on all machines`,
     ...(waiting ? [`${counted(waiting, "task")} waiting`] : []),
   ];
 }
 
 export type Look = { look: "ok" | "stale" | "waiting" | "canceled"; word: string };
 
-export function lookOf(one: WorkerFacts): Look {
+/** Who takes new work now, but for the one that has the run. */
+export const takers = (list: WorkerList, run: Pick<WaitingRun, "held_by">): WorkerFacts[] =>
+  list.items
+    .filter(({ name, state, is_heard, slots }) => {
+      return state === "alive" && is_heard && slots > 0 && name !== run.held_by;
+    })
+    .toSorted(byName);
+
+/** `isStale` where the page has not heard of the server for long. */
+export function lookOf(one: WorkerFacts, isStale = false): Look {
   if (isSilent(one)) {
     return {
       look: "stale",
       word: `Not heard, was ${one.state === "draining" ? "Draining" : "Alive"}`,
     };
+  }
+  if (isStale && lives(one)) {
+    return { look: "stale", word: `Stale, was ${one.state === "draining" ? "Draining" : "Alive"}` };
   }
   switch (one.state) {
     case "alive":
@@ -115,7 +127,7 @@ export function whyWaiting(run: WaitingRun): string {
 
 export type Happened = { at: number; who: string; what: string };
 
-/** What came and went within a day, the newest first. */
+/** What came and went within a day of when the list was told, the newest first. */
 export function happened(list: WorkerList, now: number): Happened[] {
   const all: Happened[] = [];
   for (const one of list.items) {

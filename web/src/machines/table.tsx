@@ -1,7 +1,8 @@
 /** The machines, a row each; on a phone, a card each. */
 
+import { barred } from "../api/role";
 import type { WorkerFacts } from "../api/types.gen";
-import { now } from "../live/feed";
+import { known } from "../live/feed";
 import { Icon, type IconName } from "../parts/icon";
 import { clockOffset, isOff, isSilent, lives } from "../parts/machine-words";
 import { fully, visible } from "../words";
@@ -17,11 +18,15 @@ const ICONS: Record<Look["look"], IconName> = {
 type Props = {
   rows: readonly WorkerFacts[];
   passed: number;
+  isStale: boolean;
+  /** Whether there are others that go on with what it has. */
+  canDrain: boolean;
   selected: string | null;
   onSelect: (id: string) => void;
+  onDrain: (one: WorkerFacts) => void;
 };
 
-export function Table({ rows, passed, selected, onSelect }: Props) {
+export function Table({ rows, selected, onSelect, ...rest }: Props) {
   return (
     <table class="tbl fit fleet">
       <thead>
@@ -33,6 +38,11 @@ export function Table({ rows, passed, selected, onSelect }: Props) {
           <th>Runs</th>
           <th>Version</th>
           <th>Clock</th>
+          {rest.canDrain && (
+            <th>
+              <span class="vh">Work</span>
+            </th>
+          )}
         </tr>
       </thead>
       <tbody>
@@ -40,9 +50,9 @@ export function Table({ rows, passed, selected, onSelect }: Props) {
           <Row
             key={one.id}
             one={one}
-            passed={passed}
             isSelected={one.id === selected}
             onSelect={() => onSelect(one.id)}
+            {...rest}
           />
         ))}
       </tbody>
@@ -50,10 +60,14 @@ export function Table({ rows, passed, selected, onSelect }: Props) {
   );
 }
 
-type RowProps = { one: WorkerFacts; passed: number; isSelected: boolean; onSelect: () => void };
+type RowProps = Omit<Props, "rows" | "selected" | "onSelect"> & {
+  one: WorkerFacts;
+  isSelected: boolean;
+  onSelect: () => void;
+};
 
-function Row({ one, passed, isSelected, onSelect }: RowProps) {
-  const { look, word } = lookOf(one);
+function Row({ one, passed, isStale, canDrain, isSelected, onSelect, onDrain }: RowProps) {
+  const { look, word } = lookOf(one, isStale);
   const silent = isSilent(one);
   const count = one.runs.length;
   const noun = count === 1 ? "run" : "runs";
@@ -70,7 +84,7 @@ function Row({ one, passed, isSelected, onSelect }: RowProps) {
         </span>
       </td>
       <td class={silent ? "num beat old" : "num beat"} title={fully(one.seen_at)}>
-        {heard(one, passed, now.value)}
+        {heard(one, passed, known.value)}
       </td>
       <td>
         <Slots one={one} />
@@ -101,7 +115,30 @@ function Row({ one, passed, isSelected, onSelect }: RowProps) {
         )}
         {lives(one) ? clockOffset(one.clock_offset_ms) : "–"}
       </td>
+      {canDrain && (
+        <td class="right drain">
+          {lives(one) && one.slots > 0 && !silent && <Drain one={one} onDrain={onDrain} />}
+        </td>
+      )}
     </tr>
+  );
+}
+
+function Drain({ one, onDrain }: { one: WorkerFacts; onDrain: Props["onDrain"] }) {
+  const drains = one.state === "draining";
+  return (
+    <button
+      type="button"
+      class="btn ghost sm"
+      aria-label={
+        drains ? `Let ${visible(one.name)} take work again` : `Drain ${visible(one.name)}`
+      }
+      title={drains ? undefined : "It takes no new work, and finishes the tasks that it works on."}
+      {...barred("own")}
+      onClick={() => onDrain(one)}
+    >
+      {drains ? "Take work again" : "Drain"}
+    </button>
   );
 }
 

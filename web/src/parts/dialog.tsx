@@ -3,6 +3,7 @@
 import { signal } from "@preact/signals";
 import { type ComponentChildren, render } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
+import { openModal } from "./modal";
 
 type Props = {
   title: ComponentChildren;
@@ -16,13 +17,12 @@ export function Dialog({ title, onClose, children, wide = false }: Props) {
   const element = useRef<HTMLDialogElement>(null);
   // Before the next key, which otherwise would still be the page's.
   useLayoutEffect(() => {
-    const before = document.activeElement;
-    element.current?.showModal();
-    element.current?.querySelector<HTMLElement>("[data-first]")?.focus();
-    element.current?.scrollTo(0, 0); // its title is read first, however long it is
-    return () => {
-      if (before instanceof HTMLElement && before.isConnected) before.focus();
-    };
+    const dialog = element.current;
+    if (dialog === null) return undefined;
+    const close = openModal(dialog);
+    dialog.querySelector<HTMLElement>("[data-first]")?.focus();
+    dialog.scrollTo(0, 0); // its title is read first, however long it is
+    return close;
   }, []);
   return (
     <dialog

@@ -1,6 +1,7 @@
 /** How fresh the page is, in one fixed place. */
 
 import type { ComponentChildren } from "preact";
+import { ahead } from "../api/clock";
 import type { Freshness as Fresh } from "../live/freshness";
 import { clock } from "../words";
 import { Icon } from "./icon";
@@ -15,8 +16,11 @@ export function FreshnessBadge({ fresh, onTry }: Props) {
         {words(fresh)}
       </span>
       {lost && onTry !== undefined && (
-        <button type="button" class="btn sm" onClick={onTry}>
-          Try now
+        <button type="button" class="btn sm" aria-label="Try now" onClick={onTry}>
+          <span class="phone-only">
+            <Icon name="turn" size="s" />
+          </span>
+          <span class="desk">Try now</span>
         </button>
       )}
     </>
@@ -50,7 +54,10 @@ function words(fresh: Fresh): ComponentChildren {
         </>
       );
     case "stale":
-      return [<Icon key="i" name="broken" size="s" />, `Stale since ${clock(fresh.since)}`];
+      return [
+        <Icon key="i" name="broken" size="s" />,
+        `Stale since ${clock(fresh.since + ahead.value)}`,
+      ];
     case "unreachable":
       return [<Icon key="i" name="broken" size="s" />, "No response"];
     case "complete":

@@ -10,6 +10,7 @@ import { type Command, found, pageCommands } from "./commands";
 import { enterSends, letEnterSend } from "./enter";
 import { float } from "./floats";
 import { Icon } from "./icon";
+import { openModal } from "./modal";
 import { editAddress, goTo, PAGES } from "./pages";
 import { stopOrSay } from "./stop";
 import { choose, THEMES } from "./theme";
@@ -86,13 +87,12 @@ export function Palette({ onClose }: { onClose: () => void }) {
 
   // Before the next key: an effect would open it a frame later, and what is typed until then would be lost.
   useLayoutEffect(() => {
-    const before = document.activeElement;
-    dialog.current?.showModal();
+    const close = dialog.current === null ? () => {} : openModal(dialog.current);
     let gone = false;
     void asked().then((groups) => gone || know(groups));
     return () => {
       gone = true;
-      if (before instanceof HTMLElement && before.isConnected) before.focus();
+      close();
     };
   }, []);
 
@@ -110,7 +110,8 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const run = (command: Command | undefined) => {
     if (command === undefined) return;
     onClose();
-    command.run();
+    // When this is gone and has given the focus back: the command may want it elsewhere.
+    queueMicrotask(command.run);
   };
 
   function press(event: KeyboardEvent): void {

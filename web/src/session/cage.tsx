@@ -1,6 +1,8 @@
 /** Behind the badge: what the cage lets through, what it refused, and what holds it. */
 
 import { Fragment } from "preact";
+import { useState } from "preact/hooks";
+import { barred } from "../api/role";
 import type { CageProfile, SessionView } from "../api/types.gen";
 import { CageBadge } from "../parts/cage-badge";
 import {
@@ -17,6 +19,8 @@ import {
 } from "../parts/cage-words";
 import { Icon } from "../parts/icon";
 import { Note } from "../parts/note";
+import { visible } from "../words";
+import { fork } from "./calls";
 
 type Props = {
   view: SessionView;
@@ -167,22 +171,47 @@ function Refused({ view }: Pick<Props, "view">) {
   );
 }
 
-const NotCaged = ({ view }: Pick<Props, "view">) => (
-  <div class="cage">
-    <section>
-      <p class="row">
-        <CageBadge view={view} />
-      </p>
-      <p class="small muted">{cageAbout(view)}</p>
-      <dl class="facts">
-        <dt>Permissions</dt>
-        <dd>{view.policy}</dd>
-      </dl>
-      <p class="small muted">
-        A session cannot move into a cage. Make a copy that works in one:
-        <br />
-        <code>airboss fork {view.id} --permissions caged</code>
-      </p>
-    </section>
-  </div>
-);
+function NotCaged({ view }: Pick<Props, "view">) {
+  const [trouble, tell] = useState<string | null>(null);
+  const [isBusy, work] = useState(false);
+  const enter = async () => {
+    work(true);
+    tell(await fork(view.id, { permissions: "caged" }));
+    work(false);
+  };
+  const canFork = ["idle", "interrupted"].includes(view.state) && view.items.length === 0;
+  return (
+    <div class="cage">
+      <section>
+        <p class="row">
+          <CageBadge view={view} />
+        </p>
+        <p class="small muted">{cageAbout(view)}</p>
+        <dl class="facts">
+          <dt>Permissions</dt>
+          <dd>{view.policy}</dd>
+        </dl>
+        <p class="small muted">
+          A session cannot move into a cage. Its copy can work in one, without asking. In a
+          terminal: <code>airboss fork {view.id} --permissions caged</code>
+        </p>
+        <p>
+          <button
+            type="button"
+            class="btn sm"
+            disabled={isBusy || !canFork}
+            title={canFork ? undefined : "A session can be copied while its agent is idle"}
+            {...barred("operate")}
+            onClick={() => void enter()}
+          >
+            <Icon name="fork" size="s" />
+            {isBusy ? "Forking…" : "Fork into a cage"}
+          </button>
+        </p>
+        <p class="small trouble" role="status">
+          {trouble !== null && visible(trouble)}
+        </p>
+      </section>
+    </div>
+  );
+}

@@ -43,9 +43,9 @@ export async function compact(
   return { trouble: null, notice };
 }
 
-/** A copy of the session, or of what was before a message. Its page is opened. */
-export async function fork(session: string, before: string | null = null): Promise<Trouble> {
-  const wish = before === null ? {} : { before };
+/** A copy of the session, or of what was before a message; with other permissions it enters a cage.
+ *  Its page is opened. */
+export async function fork(session: string, wish: ForkWish = {}): Promise<Trouble> {
   const answer = await post<SessionView>(at(session, "fork"), wish, {}, COMPACTION_MS);
   if (answer.kind !== "ok") return whyNot(answer);
   location.assign(`/index.html?${new URLSearchParams({ session: answer.body.id })}`);
@@ -60,6 +60,8 @@ export const rename = async (session: string, title: string): Promise<Trouble> =
 
 export const pin = async (session: string, pinned: boolean): Promise<Trouble> =>
   trouble(await patch(`/api/v1/sessions/${session}`, { pinned }));
+
+export type ForkWish = { before?: string; permissions?: "caged" };
 
 export type Switch = Required<
   Pick<ChangeSession, "model" | "reasoningEffort" | "permissions" | "agent">

@@ -3,6 +3,7 @@
 
 import { signal } from "@preact/signals";
 import { get, post, whyNot } from "../api/client";
+import { serverTime } from "../api/clock";
 import type { EventPage, PromptReceipt, RecordedEvent, TaskRunView } from "../api/types.gen";
 import { fresh, tryNow } from "../live/feed";
 import { remember, remembered } from "../storage";
@@ -83,7 +84,7 @@ export class Outbox {
   async begin(task: string, input: string): Promise<void> {
     if (this.isBusy) return;
     this.phase.value = { kind: "sending" };
-    const began = Date.now();
+    const began = serverTime();
     const wish = { task, input, session: this.session };
     const answer = await post<TaskRunView>("/api/v1/task-runs", wish);
     const is = answer.kind === "lost" ? await this.#began(task, began) : answer.kind === "ok";

@@ -3,7 +3,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import type { ModelList, TaskList, TaskRunList } from "../api/types.gen";
-import { watchList } from "../live/list";
+import { watchList } from "../live/asked";
 import { watchSession } from "../live/session";
 import { Frame } from "../parts/frame";
 import { Icon } from "../parts/icon";
@@ -80,10 +80,10 @@ function Session({ id, at, file, onTitle }: SessionProps) {
   const parts = useParts(id);
   const { view } = parts.session.state.value;
   const title = view === null ? "Session" : visible(view.title) || "New session";
-  const isOver = view?.state === "closed";
+  const why = parts.session.trouble.value;
+  const isOver = view?.state === "closed" && why === null;
   useEffect(() => onTitle(title, isOver), [title, isOver]);
 
-  const why = parts.session.trouble.value;
   if (why !== null) return <Missing why={why} />;
   if (view === null) return <Loading />;
   return <Shown parts={parts} view={view} title={title} at={at} opens={file} />;
@@ -99,7 +99,8 @@ const Loading = () => (
 
 const Missing = ({ why }: { why: string }) => (
   <div class="page stack">
-    <Note kind="err" title="Could not load this session.">
+    <h1 class="vh">Session</h1>
+    <Note kind="err" title="Could not show this session.">
       {visible(why)}
     </Note>
     <p>

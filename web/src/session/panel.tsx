@@ -2,9 +2,10 @@
 
 import { useRef } from "preact/hooks";
 import type { CageProfile, SessionView } from "../api/types.gen";
+import { now } from "../live/feed";
 import { Diffs, isSplit } from "../parts/diffs";
 import { Icon } from "../parts/icon";
-import { byTask, clock, fully, visible } from "../words";
+import { began, byTask, fully, visible } from "../words";
 import { CageFacts } from "./cage";
 import type { Changes } from "./changes";
 import { ExtensionFacts } from "./extensions";
@@ -78,12 +79,7 @@ export function Panel(props: Props) {
         {part === "session" && (
           <div class="pad">
             <SessionFacts view={view} model={model} />
-            <SetupFacts
-              session={view.id}
-              turns={view.turns}
-              servers={view.mcp_servers}
-              account={view.account ?? ""}
-            />
+            <SetupFacts view={view} />
             <ExtensionFacts
               session={view.id}
               folder={view.cwd}
@@ -128,7 +124,7 @@ const SessionFacts = ({ view, model }: { view: SessionView; model: string }) => 
       <dt>Folder</dt>
       <dd class="mono small">{visible(view.cwd)}</dd>
       <dt>Started</dt>
-      <dd title={fully(view.created_at)}>{clock(view.created_at)}</dd>
+      <dd title={fully(view.created_at)}>{began(view.created_at, now.value)}</dd>
       <dt>Started by</dt>
       <dd>{visible(byTask(view.who))}</dd>
       <dt>ID</dt>

@@ -163,13 +163,19 @@ function Sheet({ choices, view }: { choices: readonly Choice[]; view: SessionVie
   );
 }
 
+const TITLES: Readonly<Record<string, string>> = {
+  Mode: "Mode of the next message",
+  Permissions:
+    "Permissions, from the next turn on. To enter or leave a cage, fork the session. For wider ones you need the role own.",
+};
+
 type Option = { value: string; word: string; off?: boolean };
 
 const Picker = ({ label, value, options, onPick }: Choice) => (
   <select
     class="picker"
     aria-label={label}
-    title={label === "Mode" ? "Mode of the next message" : `${label}, from the next turn on`}
+    title={TITLES[label] ?? `${label}, from the next turn on`}
     value={value}
     {...barred("operate")}
     onChange={(event) => onPick(event.currentTarget.value)}

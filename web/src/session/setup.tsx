@@ -9,19 +9,20 @@ import type {
   McpServer,
   SessionServer,
   SessionSetup,
+  SessionView,
   SystemMessageSetup,
 } from "../api/types.gen";
 import { ServerSignIn } from "../parts/sign-in";
 import { visible } from "../words";
 
-type Props = {
-  session: string;
-  /** Servers bring their tools with the first turn. */
-  turns: number;
-  servers: readonly McpServer[];
-  /** The account of Copilot that it uses, where the settings name some. */
-  account: string;
-};
+type Props = { view: SessionView };
+
+const AGAIN_MS = 3_000;
+
+/** Its parts change what it goes on with: servers bring their tools with the first turn, and a person
+ *  chooses another effort or agent. */
+const changesOf = ({ turns, mcp_servers, reasoning_effort, agent }: SessionView): string =>
+  [turns, reasoning_effort, agent, ...mcp_servers.map((one) => `${one.name} ${one.state}`)].join();
 
 const NAMES: Record<McpServer["state"], string> = {
   starting: "starting",
@@ -31,22 +32,29 @@ const NAMES: Record<McpServer["state"], string> = {
   stopped: "stopped",
 };
 
-export function SetupFacts({ session, turns, servers, account }: Props) {
+export function SetupFacts({ view }: Props) {
+  const { id: session, mcp_servers: servers } = view;
   const [found, setFound] = useState<SessionSetup | null>(null);
   useEffect(() => {
     let isWanted = true;
-    void get<SessionSetup>(`/api/v1/sessions/${session}/setup`).then((answer) => {
-      if (isWanted && answer.kind === "ok") setFound(answer.body);
-    });
+    let planned: ReturnType<typeof setTimeout> | undefined;
+    const ask = async () => {
+      const answer = await get<SessionSetup>(`/api/v1/sessions/${session}/setup`);
+      if (!isWanted) return;
+      if (answer.kind === "ok") setFound(answer.body);
+      else if (answer.kind === "lost") planned = setTimeout(() => void ask(), AGAIN_MS);
+    };
+    void ask();
     return () => {
       isWanted = false;
+      clearTimeout(planned);
     };
-  }, [session, turns, servers.map(({ name, state }) => `${name} ${state}`).join()]);
+  }, [session, changesOf(view)]);
   if (found === null) return null;
   const { setup, tools } = found;
   const { compact_at: compactAt, block_at: blockAt, infinite } = setup.context ?? {};
   const facts: [string, string][] = [
-    ["Account", account || (setup.account ?? "")],
+    ["Account", view.account || (setup.account ?? "")],
     ["Identity", setup.identity === "default" ? "" : (setup.identity ?? "")],
     ["Reasoning effort", setup.reasoning_effort ?? ""],
     ["System message", setup.system_message ? messageWords(setup.system_message) : ""],

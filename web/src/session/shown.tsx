@@ -19,6 +19,7 @@ import {
   askElsewhere,
   close,
   compact,
+  type ForkWish,
   fork,
   invoke,
   pin,
@@ -111,10 +112,10 @@ export function Shown({ parts, view, title, at, opens }: Props) {
     ["idle", "interrupted"].includes(view.state) &&
     view.items.length === 0 &&
     mayNot("operate") === null;
-  async function forkSession(before: string | null = null): Promise<void> {
-    trouble.value = await fork(id, before);
+  async function forkSession(wish: ForkWish = {}): Promise<void> {
+    trouble.value = await fork(id, wish);
   }
-  const forkBefore = useCallback((prompt: string) => void forkSession(prompt), [id]);
+  const forkBefore = useCallback((before: string) => void forkSession({ before }), [id]);
   const takeMarked = useCallback(
     (marked: Marked) => {
       outbox.marked.value = marked;

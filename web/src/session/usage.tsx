@@ -43,7 +43,7 @@ function inWords(limits: UsageLimits): string[] {
     ...one(limits.tokens, "token"),
     ...(limits.cost == null ? [] : [cost(limits.cost)]),
     ...one(limits.minutes, "minute"),
-    ...(limits.idle_minutes == null ? [] : [`${limits.idle_minutes} idle minutes`]),
+    ...one(limits.idle_minutes, "idle minute"),
   ];
 }
 

@@ -1,7 +1,8 @@
 /** Accounts of Copilot: how each is, and signing in with another token without a restart. */
 
-import { useId, useState } from "preact/hooks";
+import { useEffect, useId, useState } from "preact/hooks";
 import { type Answer, post, put, remove, whyNot } from "../api/client";
+import { serverTime } from "../api/clock";
 import { barred } from "../api/role";
 import type { AccountTrial, ShownAccount } from "../api/types.gen";
 import { confirmed } from "../parts/dialog";
@@ -16,6 +17,9 @@ const PATH = "/api/v1/accounts";
 /** The agent runtime may have to start first. */
 const PATIENCE_MS = 70_000;
 const SHOWN = 4;
+const NEVER = Number.POSITIVE_INFINITY;
+/** The server's clock is known to two seconds. */
+const LATE_MS = 3_000;
 
 const openOn = (sessions: number): string =>
   sessions === 1 ? "1 session uses it" : `${sessions} sessions use it`;
@@ -23,8 +27,15 @@ const openOn = (sessions: number): string =>
 type Acts = { change: (changing: Promise<Answer>) => Promise<boolean> };
 
 export function Accounts() {
-  const { items, trouble, change } = useKept<ShownAccount>(PATH, "settings");
+  const { items, trouble, change, again } = useKept<ShownAccount>(PATH, "everything");
   const [adding, add] = useState(location.hash === "#sign-in");
+  const wakes = Math.min(...(items ?? []).map((one) => one.resting_until ?? NEVER));
+  // Nobody tells when a rest is over.
+  useEffect(() => {
+    if (wakes === NEVER) return undefined;
+    const timer = setTimeout(() => void again(), Math.max(0, wakes - serverTime()) + LATE_MS);
+    return () => clearTimeout(timer);
+  }, [wakes]);
   return (
     <section
       class="panel"
@@ -34,7 +45,7 @@ export function Accounts() {
     >
       <header>
         <h2 id="accounts-title">Copilot accounts</h2>
-        <span class="small muted">used in this order</span>
+        <span class="small muted">Used in this order</span>
         <span class="grow" />
         {!adding && (
           <button type="button" class="btn sm" {...barred("own")} onClick={() => add(true)}>

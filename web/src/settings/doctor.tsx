@@ -2,6 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { get, whyNot } from "../api/client";
+import { serverTime } from "../api/clock";
 import type { Check, DoctorReport } from "../api/types.gen";
 import { CopyButton } from "../parts/copy";
 import { Icon, type IconName } from "../parts/icon";
@@ -58,7 +59,7 @@ export function Doctor({ onNeed }: { onNeed: (count: number) => void }) {
       tell(answer.kind === "ok" ? null : whyNot(answer));
       if (answer.kind !== "ok") return;
       const checks = answer.body.checks.toSorted((a, b) => URGENCY[a.state] - URGENCY[b.state]);
-      know({ checks, at: Date.now() });
+      know({ checks, at: serverTime() });
       onNeed(checks.filter(({ state }) => state !== "ok").length);
     });
     return () => {

@@ -37,7 +37,7 @@ export function Extensions() {
     <section class="panel" id="extensions" aria-labelledby="extensions-title">
       <header>
         <h2 id="extensions-title">Extensions</h2>
-        <span class="small muted">tools and hooks for agents</span>
+        <span class="small muted">Tools and hooks for agents</span>
         <span class="grow" />
         {!adding && (
           <button type="button" class="btn sm" {...barred("own")} onClick={() => add(true)}>

@@ -1,45 +1,50 @@
-/** A list that the server keeps for all: read when the page is opened, and after each change; of one
- *  whose name the feed tells, also after somebody else's. */
+/** A list that the server keeps for all: read when the page is opened, and again when we or others may
+ *  have changed it. */
 
-import { useEffect, useRef, useState } from "preact/hooks";
-import { type Answer, get, whyNot } from "../api/client";
-import { onChange } from "../live/feed";
+import { useMemo, useState } from "preact/hooks";
+import { type Answer, whyNot } from "../api/client";
+import { type Asked, watchAnswer } from "../live/asked";
+import { useWatched } from "../live/use";
+import { holdFocus } from "../parts/focus";
+
+/** Which changes the list is read again for, by what the feed calls them. */
+type Told = "settings" | "access" | "everything";
+
+const APART_MS = 2_000;
+
+const watchTold =
+  <Body>(told: Told) =>
+  (address: string): Asked<Body> =>
+    told === "everything"
+      ? watchAnswer(address, { apartMs: APART_MS })
+      : watchAnswer(address, { apartMs: 0, heeds: (names) => names.includes(told) });
 
 export function useKept<Item, Body extends { items: readonly Item[] } = { items: readonly Item[] }>(
   address: string,
-  told?: string,
+  told: Told,
 ) {
-  const [body, know] = useState<Body | null>(null);
+  const asked = useWatched(
+    address,
+    useMemo(() => watchTold<Body>(told), [told]),
+  );
   const [trouble, tell] = useState<string | null>(null);
-  /** As of which change it was read, and as of which it has to be. */
-  const version = useRef<number | null>(null);
-  const needed = useRef(0);
-  /** `unasked` where nobody waits for it: what was read before stays then, without a word. */
-  const read = async (unasked = false) => {
-    const answer = await get<Body>(address);
-    if (answer.kind === "ok") {
-      know(answer.body);
-      version.current = answer.lists ?? Number.POSITIVE_INFINITY;
-      if (version.current < needed.current) void read(true);
-    } else if (!unasked) tell(whyNot(answer));
-  };
+  const body = asked.state.value;
   /** Whether it was done. It is read anew either way: somebody else may have changed it too. */
   const change = async (changing: Promise<Answer>): Promise<boolean> => {
+    // Once a dialog that asked about it has given the focus back.
+    const held = new Promise((closed) => setTimeout(closed)).then(holdFocus);
     const answer = await changing;
     tell(answer.kind === "ok" ? null : whyNot(answer));
-    await read();
+    await asked.again();
+    requestAnimationFrame(await held); // when it is drawn
     return answer.kind === "ok";
   };
-  useEffect(() => {
-    void read();
-    if (told === undefined) return undefined;
-    return onChange((names, lists = Number.POSITIVE_INFINITY) => {
-      if (names.includes(told)) void read(true);
-      if (names.length > 0) return;
-      // After a new connection: what is as new as that has missed nothing.
-      needed.current = Number.isFinite(lists) ? lists : 0;
-      if (version.current !== null && version.current < lists) void read(true);
-    });
-  }, []);
-  return { items: body?.items ?? null, body, trouble, change, tell };
+  return {
+    items: body?.items ?? null,
+    body,
+    trouble: trouble ?? asked.trouble.value,
+    change,
+    tell,
+    again: asked.again,
+  };
 }

@@ -1,9 +1,8 @@
 /** The models that Copilot, providers of one's own and the rehearsal offer. */
 
-import { useEffect, useState } from "preact/hooks";
-import { get, whyNot } from "../api/client";
 import type { ModelList, OfferedModel, Status } from "../api/types.gen";
-import { onChange } from "../live/feed";
+import { watchAnswer } from "../live/asked";
+import { useWatched } from "../live/use";
 import { Icon } from "../parts/icon";
 import { Note } from "../parts/note";
 import { visible } from "../words";
@@ -11,21 +10,18 @@ import { visible } from "../words";
 // The catalog may have to wake the agent runtime first.
 const PATIENCE_MS = 40_000;
 
+/** Until a provider or an account is added, changed or removed. */
+const watch = (path: string) =>
+  watchAnswer<ModelList>(path, {
+    apartMs: 0,
+    heeds: (names) => names.includes("settings"),
+    patienceMs: PATIENCE_MS,
+  });
+
 export function Models({ status }: { status: Status | null }) {
-  const [list, know] = useState<ModelList | null>(null);
-  const [trouble, tell] = useState<string | null>(null);
-  useEffect(() => {
-    const read = () =>
-      void get<ModelList>("/api/v1/models", PATIENCE_MS).then((answer) => {
-        if (answer.kind === "ok") know(answer.body);
-        else tell(whyNot(answer));
-      });
-    read();
-    // A provider was added or removed.
-    return onChange((names) => {
-      if (names.includes("settings")) read();
-    });
-  }, []);
+  const asked = useWatched("/api/v1/models", watch);
+  const list = asked.state.value;
+  const trouble = asked.trouble.value;
   return (
     <section
       class="panel"
@@ -36,13 +32,18 @@ export function Models({ status }: { status: Status | null }) {
       <header>
         <h2 id="models-title">Models</h2>
         <span class="small muted">
-          {list === null ? "Loading models…" : `${list.items.length} available`}
+          {list !== null && `${list.items.length} available`}
+          {list === null && trouble === null && "Loading models…"}
         </span>
       </header>
       <div class="pad stack-5">
         {status !== null && <Sources status={status} />}
         {[...(list?.problems ?? []), ...(trouble === null ? [] : [trouble])].map((problem) => (
-          <Note key={problem} kind="info" title="Some models may be missing.">
+          <Note
+            key={problem}
+            kind="info"
+            title={list === null ? "Could not load the models." : "Some models may be missing."}
+          >
             {visible(problem)}
           </Note>
         ))}

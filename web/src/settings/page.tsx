@@ -20,6 +20,13 @@ import { ServerSettings } from "./server";
 import { SignIns } from "./sign-ins";
 import { Trust } from "./trust";
 
+/** Where the address names what is in a part: a form that a link opens. */
+const WITHIN: Readonly<Record<string, string>> = {
+  "sign-in": "accounts",
+  providers: "accounts",
+  "add-provider": "accounts",
+};
+
 const PARTS = [
   ["doctor", "Doctor"],
   ["accounts", "Accounts and providers"],
@@ -45,7 +52,11 @@ export function SettingsPage() {
       <div class="two">
         <nav class="sidenav" aria-label="Settings">
           {PARTS.map(([id, word]) => (
-            <a key={id} href={`#${id}`} aria-current={id === here ? "true" : undefined}>
+            <a
+              key={id}
+              href={`#${id}`}
+              aria-current={id === (WITHIN[here] ?? here) ? "true" : undefined}
+            >
               {word}
               {id === "doctor" && needs > 0 && (
                 <span class="count">

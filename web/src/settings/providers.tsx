@@ -20,7 +20,7 @@ const SHOWN = 6;
 type Acts = { change: (changing: Promise<Answer>) => Promise<boolean> };
 
 export function Providers() {
-  const { items, body, trouble, change } = useKept<ProviderFacts, ProviderList>(PATH, "settings");
+  const { items, body, trouble, change } = useKept<ProviderFacts, ProviderList>(PATH, "everything");
   const [adding, add] = useState(location.hash === "#add-provider");
   const mine = items?.length ?? 0;
   return (
@@ -33,7 +33,7 @@ export function Providers() {
       <header>
         <h2 id="providers-title">Providers</h2>
         <span class="small muted">
-          {mine === 0 ? "you have not added any" : `${mine} of your own`}
+          {mine === 0 ? "You have not added any" : `${mine} of your own`}
         </span>
         <span class="grow" />
         {!adding && (

@@ -1,6 +1,6 @@
 /** Rules of one's own: in the order in which they hold. */
 
-import { useId, useRef, useState } from "preact/hooks";
+import { useId, useState } from "preact/hooks";
 import { post, put, remove } from "../api/client";
 import { barred, mayNot } from "../api/role";
 import type { KeptRule, Rule } from "../api/types.gen";
@@ -29,9 +29,8 @@ const VERDICTS: Record<Rule["verdict"], IconName> = {
 };
 
 export function Rules() {
-  const { items: rules, trouble, change } = useKept<KeptRule>("/api/v1/rules");
+  const { items: rules, trouble, change } = useKept<KeptRule>("/api/v1/rules", "everything");
   const [adding, add] = useState(false);
-  const said = useRef<HTMLParagraphElement>(null);
 
   const move = (id: string, step: 1 | -1) => {
     const ids = moved(
@@ -53,7 +52,6 @@ export function Rules() {
       keep: "Cancel",
     });
     if (yes) await change(remove(`/api/v1/rules/${id}`));
-    said.current?.focus();
   };
 
   return (
@@ -81,8 +79,7 @@ export function Rules() {
           }}
         />
       )}
-      {/* Where the focus goes when a row goes away. */}
-      <p ref={said} class={trouble === null ? "vh" : "pad trouble"} role="status" tabIndex={-1}>
+      <p class={trouble === null ? "vh" : "pad trouble"} role="status">
         {trouble !== null && visible(trouble)}
       </p>
       {mayNot("own") !== null && (

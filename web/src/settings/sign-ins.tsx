@@ -13,7 +13,7 @@ import { useKept } from "./kept";
 const ADDRESS = "/api/v1/signins";
 
 export function SignIns() {
-  const { items, trouble, change } = useKept<ListedSignIn>(ADDRESS);
+  const { items, trouble, change } = useKept<ListedSignIn>(ADDRESS, "access");
   const [stays, tell] = useState<string | null>(null);
   if (items === null || items.length === 0) return null;
 

@@ -94,7 +94,7 @@ test("a task by itself says what it waits for, and leads to its session once it 
     href: null,
     name: "plan it",
     state: "waiting",
-    about: "Task · waiting for a free place · /w",
+    about: "Task · Waiting for a free place · /w",
     at: 1_000,
     milliseconds: 2_000,
     cost: "3 premium requests",
@@ -154,7 +154,7 @@ test("a run that outlived its server says so", () => {
 
 test("a run that waits says for what", () => {
   const waits = { ...RUN, state: "waiting" as const, waits_for: "a slot" };
-  expect(rowOfRun(waits, 2_000).about).toBe("Job · waiting for a slot · /w");
+  expect(rowOfRun(waits, 2_000).about).toBe("Job · Waiting for a slot · /w");
 });
 
 test("a session has its model's name, and no hidden character", () => {

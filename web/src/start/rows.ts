@@ -45,7 +45,7 @@ function progress(run: RunView): string {
   if (run.state === "succeeded") return done;
   if (run.ended_at != null) return visible(run.reason ?? done);
   const waits = run.waits_for ?? run.running.find((work) => work.waits_for != null)?.waits_for;
-  if (run.state !== "running" && waits != null) return visible(`waiting for ${waits}`);
+  if (run.state !== "running" && waits != null) return visible(`Waiting for ${waits}`);
   const kept = run.restarts > 0 ? `resumed after a restart, ${done} done` : `${done} done`;
   return run.running.length > 0 ? `${kept}, ${run.running.length} running` : kept;
 }
@@ -67,7 +67,7 @@ export function runAddress(job: string, id: string | null): string {
 /** One that somebody started by itself. */
 export function rowOfTask(task: TaskRunView, now: number): Row {
   const goesOn = task.ended_at == null;
-  const waits = task.waits_for == null ? [] : [visible(`waiting for ${task.waits_for}`)];
+  const waits = task.waits_for == null ? [] : [visible(`Waiting for ${task.waits_for}`)];
   return {
     id: task.id,
     href: taskAddress(task),

@@ -4,14 +4,7 @@
 import type { InboxItem, RunDetail } from "../api/types.gen";
 import type { Block, SessionState, TaskState } from "./types";
 
-type Plain = null | boolean | number | string | readonly Plain[] | { [name: string]: Plain };
-
 const encoder = new TextEncoder();
-
-function isEmpty(value: Plain): boolean {
-  if (value === null || typeof value !== "object") return !value;
-  return Array.isArray(value) ? value.length === 0 : Object.keys(value).length === 0;
-}
 
 /** Views that an earlier version kept of what still goes on do not have them. */
 const UNKEPT: ReadonlySet<string> = new Set(["worked_ms", "working_since"]);
@@ -23,23 +16,29 @@ function thousandths(value: number): number {
   return Math.floor(Math.max(-MOST, Math.min(MOST, value * 1000 + 0.5)));
 }
 
-function plain(value: unknown): Plain {
-  if (typeof value === "number") return thousandths(value);
-  if (typeof value === "string" || typeof value === "boolean") return value;
-  if (Array.isArray(value)) return value.map(plain);
-  if (value === null || typeof value !== "object") return null;
-  const sorted: { [name: string]: Plain } = {};
-  for (const [name, part] of Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) {
-    if (UNKEPT.has(name)) continue;
-    const told = plain(part);
-    if (!isEmpty(told)) sorted[name] = told;
-  }
-  return sorted;
-}
+/** What an object leaves out. */
+const EMPTY: ReadonlySet<string> = new Set(["null", "false", "0", '""', "[]", "{}"]);
+
+/** Texts of parts of a state: what nothing was told of is the same object as before. */
+const texts = new WeakMap<object, string>();
 
 /** What is empty is left out, names are sorted, numbers are whole thousandths. */
-export function canonical(state: unknown): string {
-  return JSON.stringify(plain(state));
+export function canonical(value: unknown): string {
+  if (typeof value === "number") return String(thousandths(value));
+  if (typeof value === "string" || typeof value === "boolean") return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
+  if (value === null || typeof value !== "object") return "null";
+  return texts.get(value) ?? ofObject(value as Record<string, unknown>);
+}
+
+function ofObject(value: Record<string, unknown>): string {
+  let said = "";
+  for (const name of Object.keys(value).sort()) {
+    if (UNKEPT.has(name)) continue;
+    const told = canonical(value[name]);
+    if (!EMPTY.has(told)) said += `${said === "" ? "" : ","}${JSON.stringify(name)}:${told}`;
+  }
+  return `{${said}}`;
 }
 
 const TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
@@ -104,3 +103,14 @@ export function sessionDigest({ view, context, order, blocks }: SessionState): s
 export const runDigest = (run: RunDetail): string => digest(run);
 export const taskDigest = (task: TaskState): string => digest(task);
 export const inboxDigest = (items: readonly InboxItem[]): string => digest({ items });
+
+/** Of a long state, all but the rest that the digest itself takes: piece by piece, so that what the page
+ *  does meanwhile waits for none of it. */
+export const sessionPieces = ({ blocks }: SessionState): Iterable<void> =>
+  each(blocks.values(), blockDigest);
+export const runPieces = ({ works }: RunDetail): Iterable<void> =>
+  each(works, (work) => texts.set(work, texts.get(work) ?? canonical(work)));
+
+function* each<Part>(parts: Iterable<Part>, does: (part: Part) => unknown): Iterable<void> {
+  for (const part of parts) yield void does(part);
+}

@@ -64,7 +64,9 @@ export function Head({ run, works, progress, waits, acts, nameOf, onDecide }: Pr
           <JobState title={title}>
             {!isOver && fresh.value.kind === "stale" && <Status state="running" stale />}
             {past.value !== null && (
-              <span class="at">at {duration(past.value - run.created_at)}</span>
+              <span class="at" aria-hidden="true">
+                at {duration(past.value - run.created_at)}
+              </span>
             )}
           </JobState>
           <span class="grow" />

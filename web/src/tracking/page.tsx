@@ -75,7 +75,8 @@ function useTitle(run: RunDetail | null): void {
 function NotThere({ why }: { why: string }) {
   return (
     <div class="gate">
-      <Note kind="err" title="Could not load this run.">
+      <h1 class="vh">Run</h1>
+      <Note kind="err" title="Could not show this run.">
         <p>{visible(why)}</p>
         <p>
           Find other runs in <a href="/history.html">History</a>.
@@ -274,10 +275,11 @@ function PastBar({ run, player }: { run: RunDetail; player: Player }) {
   if (at === null) return null;
   const moment = `${duration(at - run.created_at)} of ${duration(player.now - run.created_at)}`;
   return (
-    <div class="pastbar" role="status">
+    <div class="pastbar">
       <Icon name="clock" />
       <span>
-        <b>
+        {/* not the moment, which moves: the slider tells it */}
+        <b role="status">
           <span class="desk">You are viewing the past: </span>
           <span class="on-phone">Past: </span>
         </b>

@@ -2,7 +2,7 @@
 
 import { useEffect } from "preact/hooks";
 import type { RunJob, TaskItem, TaskList } from "../api/types.gen";
-import { watchList } from "../live/list";
+import { watchList } from "../live/asked";
 import { Icon } from "../parts/icon";
 import { Note } from "../parts/note";
 import { visible, visibleLines } from "../words";

@@ -1,10 +1,11 @@
 /** What matters now, in one line: the most urgent of it. */
 
 import type { InboxItem, RunDetail, RunMove } from "../api/types.gen";
-import { now } from "../live/feed";
+import { known as until } from "../live/feed";
 import { watchMachines } from "../live/machines";
 import { Icon, type IconName } from "../parts/icon";
 import { fateOfRun, isSilent, silence, startsAgain, takenOver } from "../parts/machine-words";
+import { SilenceStrip } from "../parts/silence";
 import { visible } from "../words";
 import { past } from "./player";
 import { clipped } from "./said";
@@ -17,8 +18,6 @@ type Props = {
   nameOf: (path: string) => string | null;
   onDecide: (item: InboxItem) => void;
 };
-
-const WHAT_HAPPENS = "/docs/many-machines.html#what-happens-when-something-breaks";
 
 /** One line, for the most urgent of what matters now. */
 export function Strip({ run, waits, nameOf, onDecide }: Props) {
@@ -40,17 +39,7 @@ export function Strip({ run, waits, nameOf, onDecide }: Props) {
     );
   }
   if (silent !== null) {
-    return (
-      <div class="strip silent" role="status">
-        <Icon name="broken" />
-        <span class="grow">
-          <b>{silent.head}</b> {silent.rest} Nothing is lost, and you need not do anything.
-        </span>
-        <a class="small nowrap" href={WHAT_HAPPENS}>
-          What happens now
-        </a>
-      </div>
-    );
+    return <SilenceStrip {...silent} />;
   }
   const told = informationOf(run);
   if (told === null && run.moved != null) {
@@ -76,14 +65,14 @@ function Moved({ moved, isOver }: { moved: RunMove; isOver: boolean }) {
 }
 
 /** Whether the machine that works on a run is not heard, and what becomes of the run then. */
-function useSilence(run: RunDetail): { head: string; rest: string } | null {
+function useSilence(run: RunDetail): { name: string; head: string; rest: string } | null {
   const name = run.ended_at == null && past.value === null ? (run.machine ?? null) : null;
   const known = useWatched(name, () => watchMachines(false))?.state.value ?? null;
   const one = known?.list.items.find((item) => item.name === name && isSilent(item));
   if (known === null || one === undefined) return null;
-  const passed = Math.max(0, now.value - known.at);
+  const passed = Math.max(0, until.value - known.at);
   const rest = `${fateOfRun(known.list, one, run.id, passed)}.`;
-  return { head: silence(one, passed), rest };
+  return { name: one.name, head: silence(one, passed), rest };
 }
 
 function informationOf(run: RunDetail): { icon: IconName; words: string } | null {

@@ -138,7 +138,8 @@ function Session({ tab, task, began }: SessionProps) {
       )}
       {last !== undefined && (
         <a class="small open-session" href={`/index.html?session=${last}`}>
-          Open this session {view != null && <CageBadge view={view} />}
+          <span>Open this session</span>
+          {view != null && <CageBadge view={view} />}
         </a>
       )}
     </>

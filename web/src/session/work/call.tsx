@@ -172,8 +172,8 @@ function AgentFacts({ agent, called }: { agent: SubAgent | null; called: string 
       {read + written > 0 && (
         <Fact
           look="opt"
-          words={tokens(read + written)}
-          title={`${read} tokens read, ${written} written, in ${agent.requests} requests`}
+          words={`${tokens(read + written)} tokens`}
+          title={`${read} tokens read, ${written} written, in ${agent.requests} ${agent.requests === 1 ? "request" : "requests"}`}
         />
       )}
     </>
