@@ -170,6 +170,7 @@ LEFT_OUT_HOOKS: Final[Mapping[str, str]] = {}
 USED_EVENTS: Final = frozenset(
     [
         "session.error",
+        "session.warning",
         "session.idle",
         "session.model_change",
         "session.usage_info",
@@ -316,7 +317,6 @@ LEFT_OUT_EVENTS: Final[Mapping[str, str]] = {
     "session.todos_changed": "Seen as calls of tools.",
     "session.truncation": "Told by `session.compaction_complete`.",
     "session.usage_checkpoint": "`assistant.usage` tells each call.",
-    "session.warning": "Said to a terminal.",
     "session.workspace_file_changed": "Changes are read from git.",
     "session_limits_exhausted.completed": "Limits are ours.",
     "session_limits_exhausted.requested": "Limits are ours.",

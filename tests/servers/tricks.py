@@ -1,7 +1,7 @@
 """An MCP server that misbehaves: it dies or hangs at once, or serves tools that crash it, answer
 with far too much, or answer something else than they promised.
 
-    python tricks.py die|hang|slow|serve
+    python tricks.py die|hang|slow|huge|serve
 """
 
 import json
@@ -58,6 +58,8 @@ def main(trick: str) -> None:
         sys.exit(3)
     if trick == "hang":
         time.sleep(600)
+    if trick == "huge":  # more than any model reads
+        TOOLS[0]["description"] = "A sum. " * 200_000
     if trick == "slow":
         time.sleep(6)
     for line in sys.stdin:
