@@ -104,8 +104,14 @@ async def test_a_server_that_crashes_floods_or_lies_costs_one_call_each(
     await ask(session, listener, 'call odd-lies {"number": "no number"}')
     await ask(session, listener, "call odd-floods {}", 60)
     await ask(session, listener, "call odd-crashes {}")
-    await ask(session, listener, "call other-lies {}")
+    await ask(session, listener, "call other-lies {}", 60)
     lied, flooded, crashed, fine = listener.all(ToolEnded)
+    await ask(session, listener, "call odd-lies {}")
+    changes = [said for said in listener.all(McpChanged) if said.server == "odd"]
+    assert [said.state for said in changes] == ["connected", "failed", "starting", "connected"]
+    ended = "It ended in the middle of the work. The next request starts it again."
+    assert changes[1].error == ended
+    assert listener.all(ToolEnded)[-1].text.startswith("[1, 2]")
     assert lied.error is None
     assert len(flooded.text) < 1_000_000
     assert crashed.error is not None
