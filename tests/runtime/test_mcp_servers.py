@@ -154,13 +154,21 @@ async def test_servers_of_a_session_with_an_agent_start_with_it_too(
 
 
 async def test_tools_that_come_later_are_narrowed_too(flight: Flight, listener: Listener) -> None:
-    setup = Setup(tools=ToolSetup(lists=(ToolList(allow=("view", "odd/lies", "odd/n*")),)))
+    setup = Setup(
+        tools=ToolSetup(
+            lists=(ToolList(allow=("view", "odd/lies", "odd/n*"), deny=("odd/gone", "odd/c*")),)
+        )
+    )
     session = await flight.session(listener, servers={"odd": tricks("serve")}, setup=setup)
     await ask(session, listener, "call odd-lies {}")
     assert _offered(flight) == {"odd-lies"}
     await ask(session, listener, "call odd-lies {}")
     await ask(session, listener, "say hello")
     assert _offered(flight) == {"odd-lies"}
+    has = "crashes, floods, lies, meta, sleeps, variable"
+    told = [None, f'No tool of it matches "n*", "gone". It has: {has}.']
+    assert [said.error for said in listener.all(McpChanged)] == told
+    await session.close()
 
 
 def _offered(flight: Flight) -> set[str]:
@@ -180,11 +188,15 @@ async def test_of_a_server_that_does_not_say_what_it_has_the_model_sees_nothing_
     monkeypatch.setattr(tool_names, "listed_tools", busy)
     setup = Setup(tools=ToolSetup(lists=(ToolList(deny=("web_*",)),)))
     session = await flight.session(listener, servers={"odd": tricks("serve")}, setup=setup)
-    await ask(session, listener, "say hello")
-    assert _offered(flight) == set()
+    for _ in range(2):
+        await ask(session, listener, "say hello")
+        assert _offered(flight) == set()
+    silent = "It does not say which tools it has. The agents see no tool of any MCP server."
+    assert [said.error for said in listener.all(McpChanged)] == [None, silent]
     monkeypatch.setattr(tool_names, "listed_tools", listed)
     await ask(session, listener, "say hello")
     assert _offered(flight) >= {"odd-lies", "odd-variable", "odd-floods"}
+    assert listener.all(McpChanged)[-1].error is None
     await session.close()
 
 

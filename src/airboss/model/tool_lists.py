@@ -60,6 +60,16 @@ def server_allows(servers: Mapping[str, Sequence[str]], tool: str) -> bool:
     return True
 
 
+def words_about(lists: Iterable[ToolList], server: str) -> list[str]:
+    """Allowed or denied as `SERVER/TOOL`: what stands behind the slash."""
+    said = (word.partition("/") for one in lists for word in (*(one.allow or ()), *one.deny))
+    return [name for about, slash, name in said if slash and about == server]
+
+
+def none_matches(word: str, tools: Iterable[str]) -> bool:
+    return not any(fnmatchcase(tool, word) for tool in tools)
+
+
 def is_wild(word: str) -> bool:
     return not _WILD.isdisjoint(word)
 

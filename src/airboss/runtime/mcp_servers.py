@@ -168,7 +168,9 @@ class McpServers:
             error=error and excerpt(self._redactor, error, MOST_OF_A_REASON),
         )
         before = self._told.get(name)
-        if said != before and not (before is None and state == "starting"):
+        # That it is still there takes nothing back of what was remarked on it.
+        is_news = error is not None or before is None or state != before.state
+        if is_news and said != before and not (before is None and state == "starting"):
             self._told[name] = said
             self._tell(said)
 
@@ -180,6 +182,13 @@ class McpServers:
         if found is not None and self._states.get(found[1]) == "connected":
             self._gone.add(found[1])
             self._become(found[1], "failed", _ENDED_IN_A_CALL)
+
+    def remark(self, name: str, error: str | None) -> None:
+        """On one that is connected, and does less than somebody may think."""
+        before = self._told.get(name)
+        error = error and excerpt(self._redactor, error, MOST_OF_A_REASON)
+        if before is not None and before.state == "connected" and before.error != error:
+            self._become(name, "connected", error)
 
     def _become(self, name: str, state: McpState, error: str | None = None) -> None:
         self._states[name] = state
