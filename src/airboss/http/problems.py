@@ -14,7 +14,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Match
 
 from airboss import errors
-from airboss.fault_words import fault_place, fault_words
+from airboss.fault_words import fault_place, fault_words, told_faults
 from airboss.model.redaction import Redactor
 from airboss.service.entry_editor import EntryFile, EntryFileChanged
 
@@ -159,7 +159,7 @@ async def _not_valid(request: Request, error: Exception) -> Response:
         return answer(_path(request), 415, "unsupported_media_type", detail)
     places = [
         f"{'.'.join(str(part) for part in fault_place(wrong))}: {fault_words(wrong).rstrip('.')}"
-        for wrong in cast("RequestValidationError", error).errors()
+        for wrong in told_faults(cast("RequestValidationError", error).errors())
     ]
     detail = _SHAPES.text("; ".join(places))
     return answer(_path(request), 422, "invalid", f"{detail}.")
