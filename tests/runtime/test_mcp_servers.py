@@ -9,7 +9,7 @@ import pytest
 
 from airboss.model.events import ToolEnded
 from airboss.model.mcp_events import McpChanged
-from airboss.model.setup import AgentSetup, Setup, ToolSetup
+from airboss.model.setup import AgentSetup, ServerSetup, Setup, ToolSetup
 from airboss.model.tool_lists import ToolList
 from airboss.runtime import tool_names
 from airboss.runtime.mcp_servers import ServerAddress, ServerProgram
@@ -140,7 +140,8 @@ async def test_a_turn_that_is_stopped_leaves_the_servers_and_a_closed_session_do
 async def test_servers_of_a_session_with_an_agent_start_with_it_too(
     flight: Flight, listener: Listener
 ) -> None:
-    setup = Setup(agents={"a": AgentSetup(description="d", prompt="p")}, agent="a")
+    agent = AgentSetup(description="d", prompt="p", tools=("view", "@mcp"))
+    setup = Setup(agents={"a": agent}, mcp_servers={"odd": ServerSetup()}, agent="a")
     servers = {"odd": tricks("serve")}
     session = await flight.session(listener, servers=servers, setup=setup)
     assert await soon(lambda: states(listener) == {"odd": "connected"}), "nothing was asked yet"

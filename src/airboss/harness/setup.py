@@ -193,7 +193,8 @@ class SetupPlan:
                         raise Invalid(f"{one.place('tools')}.{key}[{index}]: {mistake}")
 
     def check_agents(self) -> None:
-        self.agents.check((*SERVERS, *self.servers.names))
+        is_asked_for = any(one.keys.tools and one.keys.tools.github for one in self.said)
+        self.agents.check((*(SERVERS if is_asked_for else ()), *self.servers.names))
 
     def check_servers(self, variables: Collection[str]) -> None:
         self.servers.check(variables)
