@@ -41,7 +41,7 @@ from airboss.entry.works import GROUPS, Raw, is_empty_raw, walk_raw
 from airboss.model.tool_lists import KNOWN as KNOWN_TOOLS
 from airboss.model.tool_lists import mistake_in, mistake_in_agents
 from airboss.model.tool_table import GROUPS as GROUPS_OF_TOOLS
-from airboss.session_keys import NOT_IN_ORDER, SECTIONS
+from airboss.session_keys import NEVER, NOT_IN_ORDER, SECTIONS
 
 MistakeOf: TypeAlias = Callable[[str, Sequence[str]], str | None]
 
@@ -268,8 +268,11 @@ class _Rules:
 
         context = fields(part.get("context"))
         early, late = context.get("compactAt"), context.get("blockAt")
-        if isinstance(early, float) and isinstance(late, int | float) and early >= late:
+        if isinstance(early, int | float) and isinstance(late, int | float) and early >= late:
             yield wrong(place.field("context").field("compactAt"), NOT_IN_ORDER)
+        for key in ("compactAt", "blockAt") if context.get("infinite") is False else ():
+            if key in context:
+                yield wrong(place.field("context").field(key), NEVER)
         for index, name in enumerate(elements(part.get("directories"))):
             if name == "":
                 at = place.field("directories").item(index)
