@@ -257,7 +257,7 @@ LEFT_OUT_EVENTS: Final[Mapping[str, str]] = {
     "permission.messageAuthorizationRead": "Every request is decided by our policy and rules.",
     "prompt_cache_break": "It concerns Copilot's service.",
     "sampling.completed": "Servers may not ask the model.",
-    "sampling.requested": "Servers may not ask the model.",
+    "sampling.requested": "Servers may not ask the model: the runtime itself refuses.",
     "sandbox.decision": "The runtime's own sandbox is off.",
     "session.auto_mode_resolved": (
         "The automatic choice of a model is told by `session.model_change`."

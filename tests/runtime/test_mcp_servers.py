@@ -1,5 +1,6 @@
 """MCP servers that misbehave, on the real runtime: the session goes on, and says what happened."""
 
+import json
 import sys
 import time
 from pathlib import Path
@@ -121,6 +122,21 @@ async def test_a_server_that_crashes_floods_or_lies_costs_one_call_each(
     await session.close()
 
 
+async def test_a_server_that_asks_back_gets_no_word_no_model_and_no_folder(
+    flight: Flight, listener: Listener
+) -> None:
+    session = await flight.session(listener, servers={"odd": tricks("serve")})
+    await ask(session, listener, "call odd-asks {}")
+    [ended] = listener.all(ToolEnded)
+    answered, sampled, roots = json.loads(ended.text.splitlines()[0])
+    assert answered == {"action": "decline"}
+    assert sampled["stopReason"] == "cancelled"
+    assert roots == {"roots": []}
+    assert "What do you know?" not in str(flight.stage.requests[0])
+    assert len(flight.stage.requests) == 2, "the call, and what came of it"
+    await session.close()
+
+
 async def test_a_turn_that_is_stopped_leaves_the_servers_and_a_closed_session_does_not(
     flight: Flight, listener: Listener
 ) -> None:
@@ -166,7 +182,7 @@ async def test_tools_that_come_later_are_narrowed_too(flight: Flight, listener: 
     await ask(session, listener, "call odd-lies {}")
     await ask(session, listener, "say hello")
     assert _offered(flight) == {"odd-lies"}
-    has = "crashes, floods, lies, meta, sleeps, variable"
+    has = "asks, crashes, floods, lies, meta, sleeps, variable"
     told = [None, f'No tool of it matches "n*", "gone". It has: {has}.']
     assert [said.error for said in listener.all(McpChanged)] == told
     await session.close()
