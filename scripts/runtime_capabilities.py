@@ -170,6 +170,7 @@ LEFT_OUT_HOOKS: Final[Mapping[str, str]] = {}
 USED_EVENTS: Final = frozenset(
     [
         "session.error",
+        "session.warning",
         "session.idle",
         "session.model_change",
         "session.usage_info",
@@ -256,7 +257,7 @@ LEFT_OUT_EVENTS: Final[Mapping[str, str]] = {
     "permission.messageAuthorizationRead": "Every request is decided by our policy and rules.",
     "prompt_cache_break": "It concerns Copilot's service.",
     "sampling.completed": "Servers may not ask the model.",
-    "sampling.requested": "Servers may not ask the model.",
+    "sampling.requested": "Servers may not ask the model: the runtime itself refuses.",
     "sandbox.decision": "The runtime's own sandbox is off.",
     "session.auto_mode_resolved": (
         "The automatic choice of a model is told by `session.model_change`."
@@ -316,7 +317,6 @@ LEFT_OUT_EVENTS: Final[Mapping[str, str]] = {
     "session.todos_changed": "Seen as calls of tools.",
     "session.truncation": "Told by `session.compaction_complete`.",
     "session.usage_checkpoint": "`assistant.usage` tells each call.",
-    "session.warning": "Said to a terminal.",
     "session.workspace_file_changed": "Changes are read from git.",
     "session_limits_exhausted.completed": "Limits are ours.",
     "session_limits_exhausted.requested": "Limits are ours.",

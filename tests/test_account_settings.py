@@ -53,7 +53,10 @@ def test_a_token_comes_from_one_of_four_places(file: Path) -> None:
         ('name = "p"\ncli = true\ntoken_kept = "p"', ONE_OF),
         ('name = "p"\ncli = false', ONE_OF),
         ('name = "CLI"\ncli = true', "accounts.1.name (in the table at line 7): The name CLI"),
-        ('name = "../p"\ncli = true', "accounts.1.name (in the table at line 7): String should"),
+        (
+            'name = "../p"\ncli = true',
+            "accounts.1.name (in the table at line 7): Should have letters",
+        ),
         ('name = "p"\ntoken_variable = "$P"', "accounts.1.token_variable"),
         ('name = "p"\ntoken_kept = "../p"', "accounts.1.token_kept"),
         ('name = "p"\ntoken_command = []', "accounts.1.token_command"),

@@ -155,8 +155,8 @@ def test_http_in_ones_own_network_is_allowed_by_a_word(file: Path) -> None:
         ({"models": '[{ id = "m", efforts = ["huge"] }]'}, "models.0.efforts.0"),
         ({"models": '[{ wire_model = "m" }]'}, "models.0.id (in the table at line 8): Field requ"),
         ({"models": "[1]"}, "models.0 (in the table at line 8): Input should be"),
-        ({"tls": "false"}, "tls (in the table at line 8): Extra inputs are not permitted"),
-        ({"proxy": '"http://x"'}, "proxy (in the table at line 8): Extra inputs are not permitted"),
+        ({"tls": "false"}, "tls (in the table at line 8): There is no such field"),
+        ({"proxy": '"http://x"'}, "proxy (in the table at line 8): There is no such field"),
     ],
 )
 def test_what_a_provider_cannot_be_is_refused_with_its_place(

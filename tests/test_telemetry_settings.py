@@ -29,8 +29,11 @@ def test_it_is_off_by_default_and_on_with_an_endpoint() -> None:
         ({"endpoint": "https://host/v1/traces"}, "Leave out /v1/traces"),
         ({"endpoint": "http://host:4318"}, "private = true"),
         ({"endpoint": "https://host", "protocol": "grpc"}, "http/protobuf"),
-        ({"endpoint": "https://host", "headers_variable": "a b"}, "pattern"),
-        ({"endpoint": "https://host", "headers": "a=b"}, "Extra inputs"),
+        (
+            {"endpoint": "https://host", "headers_variable": "a b"},
+            "Should be the name of a variable",
+        ),
+        ({"endpoint": "https://host", "headers": "a=b"}, "There is no such field"),
     ],
 )
 def test_what_cannot_be_used_is_refused_in_words(said: dict[str, str], why: str) -> None:

@@ -4,6 +4,7 @@ These are the keys of `[session]`, in snake_case. Files and requests write the s
 """
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator
 from typing import Annotated, Any, Final, Literal, TypeAlias, cast, get_args
 
@@ -37,6 +38,8 @@ SECTIONS: Final = (
 COMPACT_AT: Final = 0.8
 BLOCK_AT: Final = 0.95
 NOT_IN_ORDER: Final = f"Should be less than blockAt, which is {BLOCK_AT} unless it is said."
+TOO_EARLY: Final = f"Should be more than compactAt, which is {COMPACT_AT} unless it is said."
+NEVER: Final = "Should not be there: with `infinite: false` nothing is summarized."
 ONE_OF_MESSAGE: Final = "Should have exactly one of append, replace and sections."
 ONE_OF_SECTION: Final = "Should have exactly one of replace, append and prepend."
 
@@ -231,8 +234,10 @@ class ContextKeys(Keys):
 
     @model_validator(mode="after")
     def be_in_order(self) -> "ContextKeys":
+        if self.infinite is False and (self.compact_at or self.block_at):
+            raise ValueError(f"{'compactAt' if self.compact_at else 'blockAt'}: {NEVER}")
         if self.compact_at and self.block_at and self.compact_at >= self.block_at:
-            raise ValueError(NOT_IN_ORDER)
+            raise ValueError(f"compactAt: {NOT_IN_ORDER}")
         return self
 
 
@@ -293,7 +298,12 @@ def _in_camel_case(hooks: object) -> object:
     """Settings write `pre_tool_use`."""
     if not isinstance(hooks, dict):
         return hooks
-    return {to_camel(str(name)): hook for name, hook in cast("dict[Any, Any]", hooks).items()}
+    said = [(to_camel(str(name)), hook) for name, hook in cast("dict[Any, Any]", hooks).items()]
+    found = dict(said)
+    if len(found) < len(said):
+        twice = next(name for name, times in Counter(name for name, _ in said).items() if times > 1)
+        raise ValueError(f"{twice} is there twice, in two spellings. Put all into one list.")
+    return found
 
 
 HookLists: TypeAlias = dict[HookName, Annotated[tuple[HookKeys, ...], Field(max_length=MOST_HOOKS)]]

@@ -26,7 +26,7 @@ from airboss.account_settings import Account
 from airboss.cage_settings import CageProfile, CageUse
 from airboss.errors import SettingsInvalid
 from airboss.extension_settings import NO_EXTENSION_SETTINGS, ExtensionSettings
-from airboss.fault_words import fault_place, fault_words
+from airboss.fault_words import fault_place, fault_words, told_faults
 from airboss.keys import PartName, be_address
 from airboss.machine_settings import (
     MOST_LABELS,
@@ -355,7 +355,7 @@ def _shown_server(name: str, server: ServerKeys) -> str:
 def _say_what_is_wrong(error: ValidationError, lines: Mapping[str, Sequence[int]]) -> str:
     return "; ".join(
         f"{_place(tuple(fault_place(problem)), lines)}: {fault_words(problem)}"
-        for problem in error.errors()
+        for problem in told_faults(error.errors())
     )
 
 

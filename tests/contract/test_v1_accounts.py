@@ -93,6 +93,11 @@ async def test_an_account_is_tried_signed_in_used_and_signed_out(
             (409, "already", guest.http.post(PATH, json={"name": "work", "token": TOKEN})),
             (409, "settings file", guest.http.delete(f"{PATH}/filed")),
             (422, "stands for", guest.http.post(PATH, json={"name": "cli", "token": TOKEN})),
+            (
+                422,
+                '"name: Should have letters, digits, - and _ only, and at most 64 of them."',
+                guest.http.post(PATH, json={"name": "a b", "token": TOKEN}),
+            ),
             (422, "It must have 8", guest.http.post(PATH, json={"name": "x", "token": "short"})),
             (404, "no account", guest.http.put(f"{PATH}/nobody", json={"token": TOKEN})),
             (404, "no account", guest.http.post(f"{PATH}/nobody/test", json={})),

@@ -49,6 +49,10 @@ def test_an_agents_texts_are_expanded_and_its_model_is_looked_up() -> None:
             {"agents": {"r": {**AGENT, "model": {"category": "no"}}}},
             '.agents.r.model.category: "no" is not a valid model key.',
         ),
+        (
+            {"agents": {"r": {**AGENT, "tools": ["w/f*"]}}, "mcpServers": {"w": {}}},
+            '.agents.r.tools[0]: "w/f*" matches no tool: write SERVER/TOOL, or SERVER/* for all',
+        ),
         ({"agents": {"r": {**AGENT, "tools": ["veiw"]}}}, '.agents.r.tools[0]: "veiw" is not a'),
         (
             {"agents": {"r": {**AGENT, "reasoningEffort": "huge"}}},

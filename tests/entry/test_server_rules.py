@@ -38,6 +38,22 @@ def test_servers_of_an_entry_are_named_by_its_tools_and_agents() -> None:
             {"mcpServers": {"a": {**FILES, "seconds": 0}}},
             ".mcpServers.a.seconds: Should be more than 0",
         ),
+        *(
+            ({"mcpServers": {"a": {"url": url}}}, f".mcpServers.a.url: {words}")
+            for url, words in (
+                ("http://wiki.example.com", "Should begin with https, unless the settings say"),
+                ("https://127.0.0.1/mcp", "127.0.0.1 is this machine. Describe the server in the"),
+                ("https://wiki.example.com/?api_key=x", "It has a secret in it. Put that into a"),
+            )
+        ),
+        (
+            {"mcpServers": {"a": {**FILES, "env": {"A": "${AIRBOSS_TOKEN}"}}}},
+            ".mcpServers.a.env.A: AIRBOSS_TOKEN is a variable of this server, and is passed on to",
+        ),
+        (
+            {"mcpServers": {"a": FILES, "a-b": FILES}},
+            '.mcpServers["a-b"]: Its tools could be taken for those of "a". Give one of the two',
+        ),
         ({"agents": {"r": AGENT}}, '.agents.r.mcpServers[0]: There is no MCP server "files".'),
         ({"tools": {"allow": ["no/*"]}}, '.tools.allow[0]: There is no MCP server "no".'),
     ],

@@ -209,7 +209,15 @@ SERVED = {"s": {"command": ["run"]}}
             {"hooks": {"preToolUse": [{"command": ["run", LONG]}]}},
             ".hooks.preToolUse[0].command[1]: Should have at most 4096 characters.",
         ),
-        ({"context": {"compactAt": 1, "blockAt": 1}}, ".context: Should be less than blockAt"),
+        (
+            {"hooks": {"preToolUse": [{"command": ["run", "a\0b"]}]}},
+            ".hooks.preToolUse[0].command[1]: Should have no NUL in it.",
+        ),
+        (
+            {"context": {"infinite": False, "blockAt": 0.9}},
+            ".context.blockAt: Should not be there: with `infinite: false` nothing is summarized.",
+        ),
+        ({"context": {"compactAt": 1, "blockAt": 1}}, ".context.compactAt: Should be less than"),
     ],
 )
 def test_what_is_too_long_or_too_much_for_a_session_is_a_mistake_with_its_place(

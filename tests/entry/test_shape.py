@@ -219,6 +219,8 @@ def test_data_that_multiplies_itself_is_refused() -> None:
 def test_half_a_character_is_refused() -> None:
     said = first_of_task("plan", prompt=["\ud800"])
     assert said == 'entry.tasks["plan"].prompt[0]: Should have no halves of characters.'
+    said = first({**entry(), "hooks": {"preToolUse": [{"command": ["a", "\ud800"]}]}})
+    assert said.startswith("entry.hooks.preToolUse[0].command[1]: ")
     data = entry()
     data["tasks"]["\ud800"] = 5
     assert first(data).encode("utf-8")

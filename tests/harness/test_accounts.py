@@ -87,6 +87,16 @@ def test_the_last_word_names_each_and_when_it_wakes() -> None:
     assert "c: There is no token in the variable C." in said
 
 
+@pytest.mark.parametrize("seconds", [-1.0, 0.0, 0.5])
+def test_who_may_be_asked_again_at_once_lets_the_others_go_first(seconds: float) -> None:
+    desk = Desk()
+    accounts = desk.accounts()
+    accounts.rest("a", "limit", seconds)
+    assert names(accounts) == ["b", "c", "a"]
+    desk.clock.at += 5
+    assert names(accounts) == ["a", "b", "c"]
+
+
 async def test_tokens_are_read_when_they_are_needed_and_everybody_is_told_to_hide_them() -> None:
     desk = Desk()
     kept = Account(name="kept", token_kept="k")

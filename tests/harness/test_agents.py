@@ -15,6 +15,8 @@ from airboss.session_keys import AgentKeys, SessionKeys
 
 REVIEWER = {"description": "Reviews.", "prompt": "Review hunter2."}
 
+WIKI = {"wiki": {"url": "https://wiki.example.com/mcp"}}
+
 
 def keys(**said: Any) -> SessionKeys:
     return SessionKeys.model_validate(said)
@@ -78,12 +80,31 @@ def test_who_may_not_widen_takes_nobodys_place_who_may() -> None:
             {"agents": {"a": {**REVIEWER, "mcpServers": ["files"]}}},
             'entry.agents.a.mcpServers[0]: There is no MCP server "files".',
         ),
+        (
+            {"agents": {"a": {**REVIEWER, "mcpServers": ["github-mcp-server"]}}},
+            'entry.agents.a.mcpServers[0]: There is no MCP server "github-mcp-server". It is there '
+            "with `github: true` in tools.",
+        ),
+        *(
+            (
+                {"agents": {"a": {**REVIEWER, "tools": [word]}}, "mcpServers": WIKI},
+                f'entry.agents.a.tools[0]: "{word}" matches no tool: write SERVER/TOOL, or '
+                "SERVER/* for all of them.",
+            )
+            for word in ("wiki/f*", "wiki-f*", "wiki/f?nd")
+        ),
     ],
 )
 def test_what_names_nothing_is_refused_with_its_place(said: Any, words: str) -> None:
     with pytest.raises(Invalid) as refused:
         plan(keys(**said)).check_agents()
     assert str(refused.value) == words
+
+
+def test_the_tools_and_servers_of_an_agent_are_those_that_somebody_speaks_of() -> None:
+    words = ["@mcp", "*", "wiki/*", "wiki/find", "wiki-find", "@read", "ed*"]
+    agent = {**REVIEWER, "tools": words, "mcpServers": ["wiki", "github-mcp-server"]}
+    plan(keys(agents={"a": agent}, mcpServers=WIKI, tools={"github": True})).check_agents()
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,22 @@ def test_a_tool_is_named_only_where_the_hook_is_about_one() -> None:
         HookPlan((said,)).check()
 
 
+def test_a_hook_that_is_there_in_two_spellings_is_refused_and_none_is_left_out() -> None:
+    hooks = {"preToolUse": [{"command": ["cat"]}], "pre_tool_use": [{"command": ["false"]}]}
+    with pytest.raises(ValueError, match="preToolUse is there twice, in two spellings"):
+        keys(**hooks)
+
+
+def test_the_server_of_a_tool_is_one_of_the_session_where_it_is_known_which_it_has() -> None:
+    said = keys(preToolUse=[{"command": ["cat"], "tool": "wiki/find"}])
+    lost = r'^hooks\.preToolUse\[0\]\.tool: There is no MCP server "wiki"'
+    with pytest.raises(Invalid, match=lost):
+        HookPlan((Said(said),)).check()
+    HookPlan((in_settings(said), Said(said, "entry."))).check()
+    wiki = SessionSettings.model_validate({"mcpServers": {"wiki": {"command": ["serve"]}}})
+    HookPlan((in_settings(wiki), Said(said))).check()
+
+
 def test_files_that_are_named_have_their_digests(tmp_path: Path) -> None:
     script = tmp_path / "check.sh"
     script.write_text("#!/bin/sh\n", "utf-8")

@@ -4,11 +4,12 @@ from typing import Any
 
 import pytest
 
-from airboss.errors import Invalid
-from airboss.harness.setup import Said, SetupPlan, in_settings
+from airboss.errors import Invalid, SettingsInvalid
+from airboss.harness.setup import Said, SetupPlan, check_settings, in_settings
 from airboss.model.setup import USUAL, ContextSetup, SectionChange, Setup, SystemMessageSetup
 from airboss.model.setup_bounds import widening
-from airboss.session_keys import SECTIONS, SessionKeys
+from airboss.session_keys import SECTIONS, SessionKeys, SessionSettings
+from airboss.settings import Settings
 
 
 def keys(**said: Any) -> SessionKeys:
@@ -114,12 +115,35 @@ def test_an_effort_that_the_model_does_not_offer_is_refused_with_its_place() -> 
 def test_a_summary_begins_before_the_work_waits_for_it() -> None:
     with pytest.raises(ValueError, match="Should be less than blockAt"):
         keys(context={"compactAt": 0.9, "blockAt": 0.5})
-    with pytest.raises(Invalid, match=r"^context\.compactAt: Should be less than blockAt"):
+    with pytest.raises(Invalid, match=r"^context\.blockAt: Should be more than compactAt, which"):
         made(in_settings(keys(context={"blockAt": 0.5})), Said(keys(context={"infinite": True})))
     setup = made(
         in_settings(keys(context={"blockAt": 0.5})), Said(keys(context={"compactAt": 0.2}))
     )
     assert setup.context == ContextSetup(compact_at=0.2, block_at=0.5)
+
+
+@pytest.mark.parametrize(
+    ("context", "refusal"),
+    [
+        ({"compactAt": 0.97}, "context.compactAt: Should be less than blockAt, which is 0.95"),
+        ({"blockAt": 0.5}, "context.blockAt: Should be more than compactAt, which is 0.8"),
+    ],
+)
+def test_settings_under_which_no_session_could_open_are_refused(
+    context: dict[str, Any], refusal: str
+) -> None:
+    settings = Settings(session=SessionSettings.model_validate({"context": context}))
+    with pytest.raises(SettingsInvalid, match=f"settings: session.{refusal}"):
+        check_settings(settings)
+
+
+@pytest.mark.parametrize("share", ["compactAt", "blockAt"])
+def test_a_share_that_would_never_matter_is_refused(share: str) -> None:
+    with pytest.raises(ValueError, match=f"{share}: Should not be there: with"):
+        keys(context={"infinite": False, share: 0.5})
+    said = (Said(keys(context={share: 0.85})), Said(keys(context={"infinite": False})))
+    assert made(*said).context.infinite is False
 
 
 def test_the_sections_are_those_of_the_runtime() -> None:

@@ -12,6 +12,11 @@ def told(**said: Any) -> Any:
     return agent_options(setup)["custom_agents"][0]
 
 
+def names(*words: str, is_session: bool = False) -> list[str]:
+    agent = AgentSetup(description="d", prompt="p", tools=words)
+    return tool_names(agent, ("wiki", "files"), is_session=is_session) or []
+
+
 def test_what_is_left_out_is_left_to_the_runtime() -> None:
     assert told() == {"name": "a", "description": "d", "prompt": "p", "tools": None}
     nothing = {"custom_agents": None, "agent": None, "skill_directories": None}
@@ -25,15 +30,15 @@ def test_a_model_that_is_named_is_not_replaced_in_silence() -> None:
 
 
 def test_words_for_tools_become_exact_names() -> None:
-    assert tool_names(("view", "ed*", "wiki/find"), None, is_session=False) == [
-        *("view", "edit"),
-        "wiki/find",
-    ]
-    assert tool_names((), None, is_session=False) == []
-    named = tool_names(None, ("files",), is_session=False)
+    assert names("view", "ed*", "wiki/find") == ["view", "edit", "wiki/find"]
+    assert names("wiki-find", "files-*", "f*/get") == ["wiki/find", "files/*", "files/get"]
+    assert names("@mcp") == ["wiki/*", "files/*"]
+    assert {"bash", "wiki/*", "files/*"} <= set(names("*"))
+    assert names("lost/find") == names() == []
+    named = told(mcp_servers=("files",))["tools"]
     assert named is not None
     assert {"bash", "files/*"} <= set(named)
 
 
 def test_the_agent_that_the_session_is_keeps_the_tools_of_jobs() -> None:
-    assert tool_names(("view",), None, is_session=True) == ["view", *OURS]
+    assert names("view", is_session=True) == ["view", *OURS]

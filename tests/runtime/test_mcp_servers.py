@@ -1,5 +1,6 @@
 """MCP servers that misbehave, on the real runtime: the session goes on, and says what happened."""
 
+import json
 import sys
 import time
 from pathlib import Path
@@ -9,7 +10,7 @@ import pytest
 
 from airboss.model.events import ToolEnded
 from airboss.model.mcp_events import McpChanged
-from airboss.model.setup import AgentSetup, Setup, ToolSetup
+from airboss.model.setup import AgentSetup, ServerSetup, Setup, ToolSetup
 from airboss.model.tool_lists import ToolList
 from airboss.runtime import tool_names
 from airboss.runtime.mcp_servers import ServerAddress, ServerProgram
@@ -104,14 +105,36 @@ async def test_a_server_that_crashes_floods_or_lies_costs_one_call_each(
     await ask(session, listener, 'call odd-lies {"number": "no number"}')
     await ask(session, listener, "call odd-floods {}", 60)
     await ask(session, listener, "call odd-crashes {}")
-    await ask(session, listener, "call other-lies {}")
+    await ask(session, listener, "call other-lies {}", 60)
     lied, flooded, crashed, fine = listener.all(ToolEnded)
+    await ask(session, listener, "call odd-lies {}")
+    changes = [said for said in listener.all(McpChanged) if said.server == "odd"]
+    assert [said.state for said in changes[:2]] == ["connected", "failed"]
+    assert changes[-1].state == "connected"
+    ended = "It ended in the middle of the work. The next request starts it again."
+    assert changes[1].error == ended
+    assert listener.all(ToolEnded)[-1].text.startswith("[1, 2]")
     assert lied.error is None
     assert len(flooded.text) < 1_000_000
     assert crashed.error is not None
     assert fine.error is None
     assert fine.text.startswith("[1, 2]")
     assert listener.all(TurnFailed) == []
+    await session.close()
+
+
+async def test_a_server_that_asks_back_gets_no_word_no_model_and_no_folder(
+    flight: Flight, listener: Listener
+) -> None:
+    session = await flight.session(listener, servers={"odd": tricks("serve")})
+    await ask(session, listener, "call odd-asks {}")
+    [ended] = listener.all(ToolEnded)
+    answered, sampled, roots = json.loads(ended.text.splitlines()[0])
+    assert answered == {"action": "decline"}
+    assert sampled["stopReason"] == "cancelled"
+    assert roots == {"roots": []}
+    assert "What do you know?" not in str(flight.stage.requests[0])
+    assert len(flight.stage.requests) == 2, "the call, and what came of it"
     await session.close()
 
 
@@ -134,7 +157,8 @@ async def test_a_turn_that_is_stopped_leaves_the_servers_and_a_closed_session_do
 async def test_servers_of_a_session_with_an_agent_start_with_it_too(
     flight: Flight, listener: Listener
 ) -> None:
-    setup = Setup(agents={"a": AgentSetup(description="d", prompt="p")}, agent="a")
+    agent = AgentSetup(description="d", prompt="p", tools=("view", "@mcp"))
+    setup = Setup(agents={"a": agent}, mcp_servers={"odd": ServerSetup()}, agent="a")
     servers = {"odd": tricks("serve")}
     session = await flight.session(listener, servers=servers, setup=setup)
     assert await soon(lambda: states(listener) == {"odd": "connected"}), "nothing was asked yet"
@@ -148,13 +172,21 @@ async def test_servers_of_a_session_with_an_agent_start_with_it_too(
 
 
 async def test_tools_that_come_later_are_narrowed_too(flight: Flight, listener: Listener) -> None:
-    setup = Setup(tools=ToolSetup(lists=(ToolList(allow=("view", "odd/lies", "odd/n*")),)))
+    setup = Setup(
+        tools=ToolSetup(
+            lists=(ToolList(allow=("view", "odd/lies", "odd/n*"), deny=("odd/gone", "odd/c*")),)
+        )
+    )
     session = await flight.session(listener, servers={"odd": tricks("serve")}, setup=setup)
     await ask(session, listener, "call odd-lies {}")
     assert _offered(flight) == {"odd-lies"}
     await ask(session, listener, "call odd-lies {}")
     await ask(session, listener, "say hello")
     assert _offered(flight) == {"odd-lies"}
+    has = "asks, crashes, floods, lies, meta, sleeps, variable"
+    told = f'No tool of it matches "n*", "gone". It has: {has}.'
+    assert listener.all(McpChanged)[-1].error == told
+    await session.close()
 
 
 def _offered(flight: Flight) -> set[str]:
@@ -174,11 +206,15 @@ async def test_of_a_server_that_does_not_say_what_it_has_the_model_sees_nothing_
     monkeypatch.setattr(tool_names, "listed_tools", busy)
     setup = Setup(tools=ToolSetup(lists=(ToolList(deny=("web_*",)),)))
     session = await flight.session(listener, servers={"odd": tricks("serve")}, setup=setup)
-    await ask(session, listener, "say hello")
-    assert _offered(flight) == set()
+    for _ in range(2):
+        await ask(session, listener, "say hello")
+        assert _offered(flight) == set()
+    silent = "It does not say which tools it has. The agents see no tool of any MCP server."
+    assert listener.all(McpChanged)[-1].error == silent
     monkeypatch.setattr(tool_names, "listed_tools", listed)
     await ask(session, listener, "say hello")
     assert _offered(flight) >= {"odd-lies", "odd-variable", "odd-floods"}
+    assert listener.all(McpChanged)[-1].error is None
     await session.close()
 
 

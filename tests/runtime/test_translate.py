@@ -255,6 +255,19 @@ def test_a_failure_and_a_models_use_are_signals() -> None:
     ]
 
 
+def test_a_failure_without_a_reason_has_that_of_the_warning_before_it_in_its_turn() -> None:
+    turn, idle = raw("user.message", content="hi"), raw("session.idle")
+    warning = raw(
+        "session.warning", warningType="x", message=f"The tools of {SECRET} are too many."
+    )
+    silent = raw("session.error", errorType="query", message="No response was returned. Retry.")
+    other = raw("session.error", errorType="query", message="400 no")
+    story = [warning, turn, silent, warning, silent, other, idle, turn, silent]
+    failures = [one.message for one in tell(story) if isinstance(one, TurnFailed)]
+    nothing = "No response was returned. Retry."
+    assert failures == [nothing, f"The tools of {MASK} are too many.", "400 no", nothing]
+
+
 def test_a_call_that_is_told_twice_is_counted_once() -> None:
     """By its place in its session: a service may give the same id to two calls."""
 

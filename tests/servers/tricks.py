@@ -1,7 +1,7 @@
 """An MCP server that misbehaves: it dies or hangs at once, or serves tools that crash it, answer
 with far too much, or answer something else than they promised.
 
-    python tricks.py die|hang|slow|serve
+    python tricks.py die|hang|slow|huge|serve
 """
 
 import json
@@ -17,8 +17,32 @@ TOOLS = [
     {"name": "floods", "description": "Much.", "inputSchema": {"type": "object"}},
     {"name": "meta", "description": "What came along.", "inputSchema": {"type": "object"}},
     {"name": "sleeps", "description": "Never answers.", "inputSchema": {"type": "object"}},
+    {"name": "asks", "description": "Asks back.", "inputSchema": {"type": "object"}},
     {"name": "crashes", "description": "Ends it.", "inputSchema": {"type": "object"}},
 ]
+
+
+FORM = {"type": "object", "properties": {"word": {"type": "string"}}}
+QUESTION = {"role": "user", "content": {"type": "text", "text": "What do you know?"}}
+BACK: dict[str, dict[str, Any]] = {
+    "elicitation/create": {"message": "Your password?", "requestedSchema": FORM},
+    "sampling/createMessage": {"messages": [QUESTION], "maxTokens": 10},
+    "roots/list": {},
+}
+
+
+def say(message: dict[str, Any]) -> None:
+    sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+    sys.stdout.flush()
+
+
+def answer_of(method: str) -> Any:
+    """What the client says to a request of the server."""
+    say({"id": method, "method": method, "params": BACK[method]})
+    while True:
+        reply = json.loads(sys.stdin.readline())
+        if reply.get("id") == method:
+            return reply.get("result") or reply.get("error")
 
 
 def called(name: str, arguments: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
@@ -26,6 +50,9 @@ def called(name: str, arguments: dict[str, Any], meta: dict[str, Any]) -> dict[s
         os._exit(9)
     if name == "sleeps":
         time.sleep(600)
+    if name == "asks":
+        answers = [answer_of(method) for method in BACK]
+        return {"content": [{"type": "text", "text": json.dumps(answers)}]}
     if name == "meta":
         return {"content": [{"type": "text", "text": json.dumps(meta)}]}
     if name == "variable":
@@ -58,14 +85,14 @@ def main(trick: str) -> None:
         sys.exit(3)
     if trick == "hang":
         time.sleep(600)
+    if trick == "huge":  # more than any model reads
+        TOOLS[0]["description"] = "A sum. " * 200_000
     if trick == "slow":
         time.sleep(6)
-    for line in sys.stdin:
+    while line := sys.stdin.readline():
         asked = json.loads(line)
         if "id" in asked:
-            reply = {"jsonrpc": "2.0", "id": asked["id"], "result": answer(asked)}
-            sys.stdout.write(json.dumps(reply) + "\n")
-            sys.stdout.flush()
+            say({"id": asked["id"], "result": answer(asked)})
 
 
 if __name__ == "__main__":

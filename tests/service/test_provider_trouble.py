@@ -3,6 +3,7 @@ in words, and no key is anywhere."""
 
 import asyncio
 import contextlib
+import gzip
 import logging
 import socket
 from collections.abc import AsyncGenerator, Callable
@@ -26,6 +27,7 @@ PIECE = (
     b'data: {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": '
     b'[{"index": 0, "delta": {"role": "assistant", "content": "%b"}, "finish_reason": %b}]}\n\n'
 )
+JSON = "Content-Type: application/json"
 STREAM = "Content-Type: text/event-stream"
 
 
@@ -41,6 +43,11 @@ async def answer(wire: Wire) -> None:
             wire.writer.close()
         case "page":
             await wire.whole(200, b"<html>Welcome</html>", "Content-Type: text/html")
+        case "inside":
+            await wire.whole(200, b'{"error": {"message": "out of credits"}}', JSON)
+        case "packed":
+            text = b'{"error": {"message": "Unknown key %b."}}' % KEY.encode()
+            await wire.whole(400, gzip.compress(text), JSON, "Content-Encoding: gzip")
         case "half":
             await wire.begin(200, STREAM)
             await wire.chunk(PIECE % (b"Half of", b"null"))
@@ -59,6 +66,8 @@ REASONS = {
     "garbage": "Failed to parse chat-completions stream chunk",
     "babble": "The provider babble gave no answer: what it says is not HTTP.",
     "page": "The provider page answered with a web page. Check its base_url.",
+    "inside": "The provider inside answered with an error: out of credits",
+    "packed": "400 Unknown key ***",
     "half": "The provider half broke off in the middle of its answer",
     "endless": "The provider endless answered with more than 64 MB.",
     "down": "The provider down cannot be reached: ",
@@ -79,7 +88,7 @@ def provider(name: str, url: str, *, private: bool = False) -> Provider:
 
 
 def troubled(port: int) -> tuple[Provider, ...]:
-    known = ("redirect", "garbage", "babble", "page", "half", "endless", "good")
+    known = ("redirect", "garbage", "babble", "page", "inside", "packed", "half", "endless", "good")
     with socket.create_server(("127.0.0.1", 0)) as taken:
         unused = taken.getsockname()[1]
     return (

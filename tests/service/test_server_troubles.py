@@ -34,7 +34,7 @@ async def ran(watched: Watched, text: str) -> tuple[TaskRunView, str]:
         while (view := await services.tasks.show(view.id)).is_open:
             await follower.next(1)
     told = [one.event for one in await services.log.after(view.id, 0)]
-    [session] = [one.session for one in told if isinstance(one, TaskSessionStarted)]
+    [*_, session] = [one.session for one in told if isinstance(one, TaskSessionStarted)]
     story = await watched.house.story(session)
     shown = [str(note_of(event)) for event in story]
     shown += [f"{one.text} {one.error}" for one in story if isinstance(one, ToolEnded)]
@@ -77,4 +77,16 @@ async def test_a_server_that_answers_too_much_or_otherwise_than_it_said_is_shown
     async with watched_in(tmp_path, session=session, permissions="approve-all") as watched:
         view, page = await ran(watched, calling(f"files-{tool}", number=1))
     assert (view.state, view.reason) == ("failed", UNMET)
+    assert said in page
+
+
+async def test_tools_that_fill_the_whole_context_are_the_reason_of_the_task(tmp_path: Path) -> None:
+    files = {"command": [sys.executable, str(TRICKS), "huge"]}
+    session: dict[str, Any] = {"mcp_servers": {"files": files}}
+    async with watched_in(tmp_path, session=session, permissions="approve-all") as watched:
+        view, page = await ran(watched, "say hello")
+        assert watched.stage.requests == []
+    assert view.state == "failed"
+    said = "tool definitions exceed the model's usable context"
+    assert said in str(view.reason), view.reason
     assert said in page

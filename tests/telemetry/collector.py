@@ -36,9 +36,12 @@ class SeenSpan:
 
 @dataclass
 class Collector:
-    """`answer` is the status that it answers with; `waits` keeps all who ask waiting until set."""
+    """`answer` is its status; `waits` keeps all who ask waiting until it is set."""
 
     answer: int = 200
+    # The kind of what it says beside that, and the words.
+    kind: str = "application/x-protobuf"
+    said: bytes = b""
     waits: threading.Event = field(default_factory=threading.Event)
     port: int = 0
     bodies: list[bytes] = field(default_factory=list[bytes])
@@ -99,8 +102,10 @@ def collecting(answer: int = 200, *, hangs: bool = False) -> Generator[Collector
                 collector.headers.append({k.lower(): v for k, v in self.headers.items()})
                 collector.bodies.append(body)
             self.send_response(collector.answer)
-            self.send_header("content-length", "0")
+            self.send_header("content-type", collector.kind)
+            self.send_header("content-length", str(len(collector.said)))
             self.end_headers()
+            self.wfile.write(collector.said)
 
         def log_message(self, format: str, *args: object) -> None:
             del format, args

@@ -5,8 +5,11 @@ import json
 import logging
 import time
 from collections.abc import Callable
+from typing import Any
 
 import pytest
+from google.protobuf.json_format import MessageToJson
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 
 from airboss.model.traces import trace_of
 from airboss.telemetry.sender import SpanSender
@@ -62,6 +65,37 @@ async def test_what_is_refused_for_good_is_lost_and_the_rest_goes_on() -> None:
         collector.answer = 200
         sender.put(MAKER.encoded([span(3)]))
         await counts(sender, sent=1, lost=2)
+        await sender.close(1)
+
+
+async def test_a_web_page_is_no_collector_though_it_says_that_all_is_well() -> None:
+    with collecting() as page:
+        page.kind, page.said = "text/html; charset=utf-8", b"<html>Welcome</html>"
+        sender = SpanSender(Telemetry(endpoint=page.endpoint), first_pause=0.01)
+        sender.start()
+        sender.put(MAKER.encoded([span()]))
+        await until(lambda: sender.trouble is not None)
+        assert sender.trouble == "it answered with a web page, so it is no collector"
+        assert (sender.sent, sender.waiting) == (0, 1)
+        page.kind, page.said = "application/x-protobuf", b"\xff no protobuf"
+        await counts(sender, sent=1)
+        await sender.close(1)
+
+
+@pytest.mark.parametrize("protocol", ["http/protobuf", "http/json"])
+async def test_spans_that_a_collector_throws_away_count_as_lost(protocol: Any) -> None:
+    some = ExportTraceServiceResponse()
+    some.partial_success.rejected_spans = 2
+    is_json = protocol == "http/json"
+    with collecting() as collector:
+        collector.said = MessageToJson(some).encode() if is_json else some.SerializeToString()
+        endpoint = Telemetry(endpoint=collector.endpoint, protocol=protocol)
+        sender = SpanSender(endpoint, first_pause=0.01)
+        sender.start()
+        sender.put(MAKER.encoded([span(number) for number in range(3)]))
+        await counts(sender, sent=1, lost=2)
+        sender.put(MAKER.encoded([span()]))
+        await counts(sender, sent=1, lost=3)
         await sender.close(1)
 
 

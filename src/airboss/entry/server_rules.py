@@ -10,12 +10,18 @@ from airboss.entry.agent_rules import named
 from airboss.entry.violations import At, Violation, wrong
 from airboss.keys import ADDRESS_PATTERN, NAME_RULE, NO_ADDRESS, is_address
 from airboss.model.agent_names import NAME
+from airboss.model.server_mistakes import (
+    mistake_in_variable,
+    mistaken_names,
+    mistakes_in_address,
+)
 from airboss.model.tool_table import BUILT_IN, GITHUBS_SERVER, OURS
 from airboss.session_keys import (
     LONGEST_SECONDS,
     MOST_SERVERS,
     VARIABLE,
     mistake_in_server,
+    variables_in,
 )
 
 _ADDRESS: Final = re.compile(ADDRESS_PATTERN)
@@ -33,6 +39,8 @@ def server_violations(part: Mapping[str, object], place: At) -> Iterator[Violati
         elif name == GITHUBS_SERVER or name in BUILT_IN or name in OURS:
             yield wrong(at, "The name is taken.", None, "Give the server another name.")
         yield from _server(_fields(server), at)
+    for name, mistake in mistaken_names(map(str, servers)):
+        yield wrong(named(around, name), mistake)
 
 
 def _server(server: Mapping[str, object], at: At) -> Iterator[Violation]:
@@ -43,16 +51,26 @@ def _server(server: Mapping[str, object], at: At) -> Iterator[Violation]:
     if isinstance(command, list | tuple) and not (command and command[0]):
         advice = "Write the program and its arguments as a list."
         yield wrong(at.field("command"), "Should name a program.", None, advice)
-    for name in _fields(server.get("env")):
-        if not VARIABLE.fullmatch(str(name)):
-            yield wrong(named(at.field("env"), str(name)), "Should be the name of a variable.")
+    yield from _env(_fields(server.get("env")), at.field("env"))
     url = server.get("url")
     if isinstance(url, str) and not (_ADDRESS.fullmatch(url) and is_address(url)):
         advice = "Write it like https://wiki.example.com/mcp, without a login."
         yield wrong(at.field("url"), NO_ADDRESS, None, advice)
+    elif isinstance(url, str):
+        for _, mistake in mistakes_in_address(url, {}):
+            yield wrong(at.field("url"), mistake)
     seconds = server.get("seconds")
     if isinstance(seconds, int | float) and not 0 < seconds <= LONGEST_SECONDS:
         yield wrong(at.field("seconds"), f"Should be more than 0, and at most {LONGEST_SECONDS}.")
+
+
+def _env(env: Mapping[str, object], at: At) -> Iterator[Violation]:
+    for name, text in env.items():
+        if not VARIABLE.fullmatch(str(name)):
+            yield wrong(named(at, str(name)), "Should be the name of a variable.")
+        for variable in variables_in(text) if isinstance(text, str) else ():
+            if mistake := mistake_in_variable(variable):
+                yield wrong(named(at, str(name)), mistake)
 
 
 def unknown_servers(agents: object, place: At, servers: Sequence[str]) -> Iterator[Violation]:

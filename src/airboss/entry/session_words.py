@@ -11,12 +11,13 @@ from airboss.entry.document import Agent, Entry, Model, Section, SystemMessage, 
 from airboss.entry.part import Prompt
 from airboss.entry.violations import At, Loc, Violation, at, wrong
 from airboss.errors import Invalid
+from airboss.fault_words import fault_words, told_faults
 from airboss.session_keys import NOTHING_SAID, SessionKeys
 
 # Behind these stands a name that people chose.
 _NAMED: Final = frozenset({"agents", "commands", "mcp_servers", "hooks", "sections", "env"})
 # As pydantic counts.
-_COUNTED: Final = re.compile(r" items after validation, not .*")
+_COUNTED: Final = re.compile(r" items$")
 
 
 class SessionWordsInvalid(Invalid):
@@ -75,8 +76,8 @@ def _below(place: At, loc: Loc) -> At:
 
 
 def _mistakes(error: ValidationError) -> Iterator[tuple[Loc, str]]:
-    for fault in error.errors(include_url=False, include_input=False):
-        said = fault["msg"].removeprefix("Value error, ")
+    for fault in told_faults(error.errors(include_url=False, include_input=False)):
+        said = fault_words(fault)
         _, is_rule, rule = said.partition(" should ")
         why = f"Should {_COUNTED.sub(' of them', rule)}" if is_rule else said
         yield tuple(_steps(fault["loc"])), f"{why.rstrip('.')}."

@@ -154,17 +154,18 @@ def measure(data: object, prefix: str, most_parts: int = MAX_PARTS) -> Measured:
         value, loc, depth = waiting.pop()
         if depth > MAX_DEPTH:
             reason = f"Is nested more than {MAX_DEPTH} levels deep."
-            raise EntryInvalid([wrong(at(loc, prefix), reason, advice=FLATTER)])
+            raise EntryInvalid([wrong(at(loc[:3], prefix), reason, advice=FLATTER)])
         if count > most_parts:
             raise too_many(most_parts, prefix)
         for step, part in parts_of(value):
             count += 1
             if has_half(part) or has_half(step):
-                raise EntryInvalid([wrong(at((*loc, step)[:4], prefix), _HALF)])
+                spot = (*loc, step) if len(loc) == depth else loc
+                raise EntryInvalid([wrong(at(spot, prefix), _HALF)])
             kind = type(part)
             if kind is dict or kind is list or _holds(part):
-                # The first steps say enough: nobody reads two hundred.
-                waiting.append((part, (*loc, step) if depth < 3 else loc, depth + 1))
+                # Nobody reads two hundred steps.
+                waiting.append((part, (*loc, step) if depth < _STEPS else loc, depth + 1))
                 seen.is_plain &= kind is dict or kind is list
             elif part is None:
                 seen.has_null |= not _is_row(loc) or depth != 3
@@ -173,6 +174,7 @@ def measure(data: object, prefix: str, most_parts: int = MAX_PARTS) -> Measured:
     return seen
 
 
+_STEPS: Final = 8
 _HALF: Final = "Should have no halves of characters."
 _PLAIN: Final = frozenset({str, int, float, bool})
 

@@ -1,10 +1,10 @@
 """The rules of an entry, in their order, with their exact words. The first broken one is raised."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import Final, cast
+from typing import Final, TypeAlias, cast
 
 from airboss.entry.advice import WORK, existing, pair
 from airboss.entry.agent_rules import agent_violations
@@ -39,9 +39,11 @@ from airboss.entry.violations import (
 )
 from airboss.entry.works import GROUPS, Raw, is_empty_raw, walk_raw
 from airboss.model.tool_lists import KNOWN as KNOWN_TOOLS
-from airboss.model.tool_lists import mistake_in
+from airboss.model.tool_lists import mistake_in, mistake_in_agents
 from airboss.model.tool_table import GROUPS as GROUPS_OF_TOOLS
-from airboss.session_keys import NOT_IN_ORDER, SECTIONS
+from airboss.session_keys import NEVER, NOT_IN_ORDER, SECTIONS
+
+MistakeOf: TypeAlias = Callable[[str, Sequence[str]], str | None]
 
 _NOTHING: Final[Raw] = {}
 _PLURALS: Final = {
@@ -258,7 +260,7 @@ class _Rules:
         tools, spot = fields(part.get("tools")), place.field("tools")
         for key in ("allow", "deny"):
             yield from self._tool_words(tools.get(key), spot.field(key))
-        yield from agent_violations(part, place, self._told, self._model, self._tool_words)
+        yield from agent_violations(part, place, self._told, self._model, self._agents_tools)
         yield from server_violations(part, place)
         yield from unknown_servers(part.get("agents"), place, self._servers)
         yield from cage_violations(part.get("cage"), place.field("cage"))
@@ -266,16 +268,24 @@ class _Rules:
 
         context = fields(part.get("context"))
         early, late = context.get("compactAt"), context.get("blockAt")
-        if isinstance(early, float) and isinstance(late, int | float) and early >= late:
+        if isinstance(early, int | float) and isinstance(late, int | float) and early >= late:
             yield wrong(place.field("context").field("compactAt"), NOT_IN_ORDER)
+        for key in ("compactAt", "blockAt") if context.get("infinite") is False else ():
+            if key in context:
+                yield wrong(place.field("context").field(key), NEVER)
         for index, name in enumerate(elements(part.get("directories"))):
             if name == "":
                 at = place.field("directories").item(index)
                 yield wrong(at, "Should not be empty.", None, "Name a folder, or leave it out.")
 
-    def _tool_words(self, words: object, place: At) -> Iterator[Violation]:
+    def _agents_tools(self, words: object, place: At) -> Iterator[Violation]:
+        yield from self._tool_words(words, place, mistake_in_agents)
+
+    def _tool_words(
+        self, words: object, place: At, mistake_of: MistakeOf = mistake_in
+    ) -> Iterator[Violation]:
         for index, word in enumerate(elements(words)):
-            mistake = mistake_in(word, self._servers) if isinstance(word, str) else None
+            mistake = mistake_of(word, self._servers) if isinstance(word, str) else None
             if mistake:
                 names = [*GROUPS_OF_TOOLS] if str(word).startswith("@") else [*KNOWN_TOOLS]
                 near = asked(self._hints.nearest(str(word), names))

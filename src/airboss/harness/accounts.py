@@ -15,6 +15,8 @@ from airboss.model.redaction import Learn
 
 FIRST_REST_SECONDS: Final = 30.0
 LONGEST_REST_SECONDS: Final = 3600.0
+# Also where the service says that it may be asked again at once: then it is another's turn.
+SHORTEST_REST_SECONDS: Final = 5.0
 
 AccountStateName: TypeAlias = Literal["fine", "resting", "missing"]
 
@@ -117,15 +119,16 @@ class Accounts:
         """It was refused: others come first for a while, and each time for longer, until it has
         worked again. While it rests, more of the same is no news."""
         before, now = self._rests.get(name), self.now()
+        told = None if seconds is None else max(seconds, SHORTEST_REST_SECONDS)
         if before is not None and now < before.until:
-            until = before.until if seconds is None else now + max(seconds, 0.0)
+            until = before.until if told is None else now + told
             rest = Rest(until, before.seconds, why)
         else:
             if before is not None and now - before.until > LONGEST_REST_SECONDS:
                 before = None
             doubled = FIRST_REST_SECONDS if before is None else before.seconds * 2
             length = min(doubled, LONGEST_REST_SECONDS)
-            rest = Rest(now + (length if seconds is None else max(seconds, 0.0)), length, why)
+            rest = Rest(now + (length if told is None else told), length, why)
         self._rests[name] = rest
         return rest
 

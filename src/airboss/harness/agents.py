@@ -2,17 +2,20 @@
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 from airboss.errors import AirbossError, Invalid
 from airboss.model.agent_names import mistake_in_name
 from airboss.model.setup import AgentSetup, Setup
-from airboss.model.tool_lists import mistake_in
+from airboss.model.tool_lists import mistake_in_agents
+from airboss.model.tool_table import GITHUBS_SERVER
 from airboss.session_keys import AgentKeys, Effort, SessionKeys
 
 if TYPE_CHECKING:
     from airboss.harness.models import Route
     from airboss.harness.setup import Said
+
+_GITHUB: Final = "It is there with `github: true` in tools."
 
 Named = TypeVar("Named")
 RouteOf: TypeAlias = "Callable[[str], Awaitable[Route]]"
@@ -79,12 +82,13 @@ class SessionAgents:
             if wrong := mistake_in_name(name):
                 yield agent.place, wrong
             for index, word in enumerate(agent.keys.tools or ()):
-                if wrong := mistake_in(word, servers):
+                if wrong := mistake_in_agents(word, servers):
                     yield f"{agent.place}.tools[{index}]", wrong
             for index, word in enumerate(agent.keys.mcp_servers or ()):
                 if word not in servers:
                     where = f"{agent.place}.mcpServers[{index}]"
-                    yield where, f'There is no MCP server "{word}".'
+                    missing = f'There is no MCP server "{word}".'
+                    yield where, f"{missing} {_GITHUB}" if word == GITHUBS_SERVER else missing
 
     def check_skills(self, skills: Sequence[str]) -> None:
         """The names of all skills that the session has."""

@@ -16,7 +16,7 @@ from airboss.runtime.hook_process import LARGEST_SCRIPT, digest_of_file
 from airboss.session_keys import HOOK_SECONDS, NOT_OF_TOOL, TOOL_HOOKS, HookKeys, HookName
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from airboss.harness.setup import Said
 
@@ -52,8 +52,11 @@ class HookPlan:
 
     def check(self) -> None:
         """What no file need be looked at for."""
+        servers = {name for one in self.said for name in one.keys.mcp_servers or ()}
         for hook in self:
-            if mistake := mistake_in_tool(hook.name, hook.keys.tool):
+            # Who asks for one session knows its servers.
+            known = servers if hook.said.where == "" else None
+            if mistake := mistake_in_tool(hook.name, hook.keys.tool, known):
                 raise Invalid(f"{hook.place}.tool: {mistake}")
             if hook.keys.on_host is not None and not hook.is_of_settings:
                 raise Invalid(f"{hook.place}.onHost: Only the settings may have it. Leave it out.")
@@ -67,12 +70,16 @@ class HookPlan:
         return tuple(found_hook(hook, cwd, clean) for hook in self if hook.said.may_widen)
 
 
-def mistake_in_tool(name: str, tool: str | None) -> str | None:
+def mistake_in_tool(
+    name: str, tool: str | None, servers: "Collection[str] | None" = None
+) -> str | None:
+    """Without `servers` it is not known which there will be."""
     if tool is None:
         return None
     if name not in TOOL_HOOKS:
         return NOT_OF_TOOL
-    # Tools of servers are known when those are there.
+    if servers is not None:
+        return mistake_in(tool, servers)
     return None if "/" in tool else mistake_in(tool)
 
 

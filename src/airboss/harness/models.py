@@ -265,7 +265,8 @@ class Catalog:
         raise ModelIdNotFound(await self._not_offered(model, account))
 
     async def _not_offered(self, model: str, account: str | None) -> str:
-        said = f"The model {model} is not available. To list models, run `airboss models`."
+        word = model or '""'
+        said = f"The model {word} is not available. To list models, run `airboss models`."
         provider, slash, _ = model.partition("/")
         if slash and all(one.name != provider for one in self.providers):
             said = (

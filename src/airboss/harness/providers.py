@@ -14,7 +14,7 @@ RawHeaders: TypeAlias = list[tuple[bytes, bytes]]
 # one. It is no secret, and goes nowhere: the proxy puts the key in its place.
 PLACEHOLDER_KEY: Final = "airboss-adds-the-key"
 
-# A body goes on as it came, so that its length and its encoding stay.
+# A body that goes on as it came keeps its length and its encoding.
 _OF_THE_BODY: Final = frozenset({"content-length", "content-encoding"})
 # What the runtime does not get, beside what belongs to the connection.
 # With the demand for a sign-in the runtime would sign in at our own address.
@@ -101,8 +101,10 @@ def request_headers(
     return [*kept, *added.items(), (b"accept-encoding", b"identity")]
 
 
-def answer_headers(given: Iterable[tuple[bytes, bytes]]) -> RawHeaders:
-    return [pair for pair in _passed_on(given) if pair[0].decode("latin-1") not in _NOT_ANSWERED]
+def answer_headers(given: Iterable[tuple[bytes, bytes]], *, is_packed: bool = False) -> RawHeaders:
+    """What was packed is unpacked on its way, and then has another length."""
+    left_out = _NOT_ANSWERED | _OF_THE_BODY if is_packed else _NOT_ANSWERED
+    return [pair for pair in _passed_on(given) if pair[0].decode("latin-1") not in left_out]
 
 
 def _passed_on(given: Iterable[tuple[bytes, bytes]]) -> RawHeaders:

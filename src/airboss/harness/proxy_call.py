@@ -8,6 +8,7 @@ is not taken for a whole one.
 import asyncio
 import contextlib
 import logging
+import math
 import re
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from typing import Final
 import httpx2
 
 from airboss.errors import AirbossError
+from airboss.harness.answer_body import AnswerBody, BrokenAnswer, NothingSaid, NotPacked, TooLong
 from airboss.harness.answer_mask import AnswerMask
 from airboss.harness.lent_address import CallPass, LentAddress
 from airboss.harness.provider_health import ProviderHealth
@@ -38,6 +40,7 @@ _UNKNOWN: Final = (401, 403)
 _STRANGER: Final = 401
 _FORBIDDEN: Final = 403
 _LASTING: Final = 400
+_LONGEST_MESSAGE: Final = 2000
 # So long a connection that was cut may take to end.
 _CUT_SECONDS: Final = 1.0
 
@@ -214,17 +217,26 @@ class ProxyCall:
             raise ProxyRefused(_PASSING, f"{self._whole_who} answered with the status {status}.")
         if int(answer.headers.get("content-length", 0)) > self.limits.answer_bytes:
             raise ProxyRefused(_PASSING, self._answered_too_much())
+        # An MCP server may have nothing to say for as long as its session is open.
+        is_server = self.lent.upstream.what == "MCP server"
+        quiet = math.inf if is_server else self.limits.answer_seconds
+        body = AnswerBody(answer, self.limits.answer_bytes, quiet)
+        if not body.can_be_read:
+            raise ProxyRefused(_LASTING, self._answered_packed())
         if status < 300 and answer.headers.get("content-type", "").startswith("text/html"):
             raise ProxyRefused(_LASTING, self._answered_with_a_page())
         if status < 400:
             self.lent.wants_sign_in = False
-        mask, told = AnswerMask(self._hidden, is_error=status >= 400), answer.headers.raw
-        headers = [(name, mask.covered(value)) for name, value in answer_headers(told)]
+        mask = AnswerMask(self._hidden, is_error=status >= 400)
+        if status == 200 and self.lent.upstream.what == "provider":
+            await self._must_be_no_error(body)
+        told = answer_headers(answer.headers.raw, is_packed=bool(body.packing))
+        headers = [(name, mask.covered(value)) for name, value in told]
         await self.send({"type": "http.response.start", "status": status, "headers": headers})
         pieces = _Pieces()
         sending = self.lent.calls.call(self._send_on(pieces), "answer")
         try:
-            cut = await self._take_in(answer, pieces, mask)
+            cut = await self._take_in(body, pieces, mask)
             pieces.end(mask.finish())
             await sending
         finally:
@@ -234,19 +246,25 @@ class ProxyCall:
         await self.send({"type": "http.response.body", "body": b"", "more_body": False})
         self.health.answered(self.lent.upstream.name, status)
 
-    async def _take_in(
-        self, answer: httpx2.Response, pieces: "_Pieces", mask: AnswerMask
-    ) -> str | None:
-        """Why the answer is not whole, where it is not."""
-        size = 0
+    async def _must_be_no_error(self, body: AnswerBody) -> None:
+        """The runtime would say that there was no answer, and not why."""
         try:
-            async for piece in answer.aiter_raw():
-                size += len(piece)
-                if size > self.limits.answer_bytes:
-                    return self._answered_too_much()
+            error = await body.error()
+        except (BrokenAnswer, httpx2.HTTPError) as trouble:
+            raise ProxyRefused(_PASSING, self._broken_off(trouble)) from trouble
+        if error is not None:
+            hidden = AnswerMask(self._hidden).covered(error.message.encode(errors="replace"))
+            message = hidden.decode(errors="replace")[:_LONGEST_MESSAGE]
+            said = f"{self._whole_who} answered with an error: {message}"
+            raise ProxyRefused(error.status or _LASTING, said)
+
+    async def _take_in(self, body: AnswerBody, pieces: "_Pieces", mask: AnswerMask) -> str | None:
+        """Why the answer is not whole, where it is not."""
+        try:
+            async for piece in body.pieces():
                 await pieces.put(mask.feed(piece))
-        except httpx2.HTTPError as error:
-            return f"{self._whole_who} broke off in the middle of its answer: {_reason(error)}."
+        except (BrokenAnswer, httpx2.HTTPError) as error:
+            return self._broken_off(error)
         return None
 
     async def _send_on(self, pieces: "_Pieces") -> None:
@@ -264,6 +282,22 @@ class ProxyCall:
     @property
     def _setting(self) -> str:
         return self.lent.upstream.setting
+
+    def _broken_off(self, error: BrokenAnswer | httpx2.HTTPError) -> str:
+        match error:
+            case TooLong():
+                return self._answered_too_much()
+            case NothingSaid():
+                seconds = self.limits.answer_seconds
+                return f"{self._whole_who} only kept its answer open for {seconds:g} s."
+            case NotPacked():
+                return f"{self._whole_who} answered in an encoding that cannot be read."
+            case _:
+                why = _reason(error)
+                return f"{self._whole_who} broke off in the middle of its answer: {why}."
+
+    def _answered_packed(self) -> str:
+        return f"{self._whole_who} answered in an encoding that it was not asked for."
 
     def _answered_too_much(self) -> str:
         most = self.limits.answer_bytes // _MEGABYTE

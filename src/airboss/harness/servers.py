@@ -6,17 +6,20 @@ described, and who may not widen what the settings say can do no more than that.
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import permutations
 from typing import TYPE_CHECKING, Final
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import urlsplit
 
 from pydantic.alias_generators import to_snake
 
 from airboss.errors import Invalid
-from airboss.harness.variables import is_ours
+from airboss.model.server_mistakes import (
+    mistake_in_variable,
+    mistaken_names,
+    mistakes_in_address,
+)
 from airboss.model.setup import ServerSetup
 from airboss.model.tool_table import BUILT_IN, GITHUBS_SERVER, OURS
-from airboss.provider_settings import is_credential, is_loopback, mistake_in_header
+from airboss.provider_settings import is_loopback
 from airboss.session_keys import ServerKeys
 
 if TYPE_CHECKING:
@@ -83,12 +86,8 @@ class SessionServers:
             for key, mistake in _mistakes(name, server, variables):
                 is_snake = server.said.snake_case and key in _VARIABLES
                 raise Invalid(f"{server.place}{to_snake(key) if is_snake else key}: {mistake}")
-        for one, other in permutations(self.by_name, 2):
-            if f"{other}-".startswith(f"{one}-"):
-                raise Invalid(
-                    f'{self.by_name[other].place}: Its tools could be taken for those of "{one}". '
-                    "Give one of the two another name."
-                )
+        for name, mistake in mistaken_names(self.by_name):
+            raise Invalid(f"{self.by_name[name].place}: {mistake}")
 
     def _check_names(self) -> None:
         described: list[str] = []
@@ -126,10 +125,12 @@ def _mistakes(
         yield f".{key}", "Only the settings may have it. Describe the server there, and name it {}."
     if keys.command is not None and not keys.command[0].strip():
         yield ".command[0]", "Should name a program."
-    yield from _mistakes_in_address(keys, is_set=is_set)
+    if keys.url is not None:
+        private, headers = bool(keys.private), keys.headers or {}
+        yield from mistakes_in_address(keys.url, headers, private=private, is_set=is_set)
     for variable, key in keys.variables:
-        if is_ours(variable):
-            yield f".{key}", f"{variable} is a variable of this server, and is passed on to nobody."
+        if mistake := mistake_in_variable(variable):
+            yield f".{key}", mistake
         if not is_set and variable not in variables:
             listed = f"{', '.join(variables)}" if variables else "none"
             yield (
@@ -137,27 +138,6 @@ def _mistakes(
                 f"The variable {variable} may not be named here. The settings allow: {listed} "
                 "(`variables` in [session]).",
             )
-
-
-def _mistakes_in_address(keys: ServerKeys, *, is_set: bool) -> Iterator[tuple[str, str]]:
-    if keys.url is None:
-        return
-    address = urlsplit(keys.url)
-    host = address.hostname or ""
-    if is_loopback(host) and not is_set:
-        yield (
-            ".url",
-            f"{host} is this machine. Describe the server in the settings, and name it {{}}.",
-        )
-    if address.scheme == "http" and not (is_loopback(host) or keys.private):
-        yield ".url", "Should begin with https, unless the settings say that it is private."
-    if any(is_credential(name) for name, _ in parse_qsl(address.query, keep_blank_values=True)):
-        yield ".url", "It has a secret in it. Put that into a variable, and name it in headers."
-    for name, value in (keys.headers or {}).items():
-        if mistake := mistake_in_header(name):
-            yield f".headers.{name}", mistake
-        if is_credential(name) and "$" not in value:
-            yield f".headers.{name}", "It has a secret in it. Write the name of a variable: $NAME."
 
 
 def _made(server: SaidServer, clean: Callable[[str], str]) -> ServerSetup:

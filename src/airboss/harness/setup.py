@@ -36,6 +36,7 @@ from airboss.session_keys import (
     COMPACT_AT,
     NOT_IN_ORDER,
     NOTHING_SAID,
+    TOO_EARLY,
     Effort,
     Instructions,
     SectionKeys,
@@ -82,6 +83,7 @@ def check_settings(settings: Settings) -> None:
         plan.check_agents()
         plan.check_account([account.name for account in settings.accounts])
         plan.hooks.check()
+        plan.check_context()
         cages = ServerCages.of(settings)
         check_profiles(cages, settings.data)
         SessionCage(plan.said, cages).check()
@@ -193,7 +195,8 @@ class SetupPlan:
                         raise Invalid(f"{one.place('tools')}.{key}[{index}]: {mistake}")
 
     def check_agents(self) -> None:
-        self.agents.check((*SERVERS, *self.servers.names))
+        is_asked_for = any(one.keys.tools and one.keys.tools.github for one in self.said)
+        self.agents.check((*(SERVERS if is_asked_for else ()), *self.servers.names))
 
     def check_servers(self, variables: Collection[str]) -> None:
         self.servers.check(variables)
@@ -229,6 +232,10 @@ class SetupPlan:
                 raise Invalid(f"{said[-1].place('directories')}[{index}]: {error}") from None
         return tuple(found)
 
+    def check_context(self) -> None:
+        """Refused where the work would wait before anything is summarized."""
+        self._context()
+
     def _context(self) -> ContextSetup:
         context = ContextSetup(
             infinite=self._last(lambda keys: keys.context and keys.context.infinite),
@@ -236,7 +243,9 @@ class SetupPlan:
             block_at=self._last(lambda keys: keys.context and keys.context.block_at),
         )
         if (context.compact_at or COMPACT_AT) >= (context.block_at or BLOCK_AT):
-            raise Invalid(f"{self.place('context')}.compactAt: {NOT_IN_ORDER}")
+            is_late = context.compact_at is not None
+            key, mistake = ("compactAt", NOT_IN_ORDER) if is_late else ("blockAt", TOO_EARLY)
+            raise Invalid(f"{self.place('context')}.{key}: {mistake}")
         return context
 
     def _tools(self) -> ToolSetup:

@@ -8,10 +8,10 @@ from typing import Final
 
 from airboss.errors import Invalid
 from airboss.harness.identity import TOKEN_VARIABLES
+from airboss.model.server_mistakes import is_ours
 from airboss.session_keys import NAMED_VARIABLE, variables_in
 from airboss.settings import Settings
 
-_OURS: Final = "AIRBOSS_"
 # Where things are and how people read: agents see them anyway, and no text can do without.
 _PLAIN: Final = frozenset(
     (
@@ -49,10 +49,6 @@ def reserved(settings: Settings) -> frozenset[str]:
     keys = [provider.key_variable for provider in settings.providers if provider.key_variable]
     tokens = [account.token_variable for account in settings.accounts if account.token_variable]
     return frozenset((*TOKEN_VARIABLES, *keys, *tokens))
-
-
-def is_ours(name: str) -> bool:
-    return name.startswith(_OURS)
 
 
 def check_listed(listed: Collection[str], taken: Collection[str]) -> None:

@@ -14,7 +14,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Match
 
 from airboss import errors
-from airboss.fault_words import fault_place, fault_words
+from airboss.fault_words import fault_place, fault_words, told_faults
 from airboss.model.redaction import Redactor
 from airboss.service.entry_editor import EntryFile, EntryFileChanged
 
@@ -158,11 +158,19 @@ async def _not_valid(request: Request, error: Exception) -> Response:
         detail = "The body must be JSON, with `Content-Type: application/json`."
         return answer(_path(request), 415, "unsupported_media_type", detail)
     places = [
-        f"{'.'.join(str(part) for part in fault_place(wrong))}: {fault_words(wrong).rstrip('.')}"
-        for wrong in cast("RequestValidationError", error).errors()
+        f"{_place(tuple(fault_place(wrong)))}: {fault_words(wrong).rstrip('.')}"
+        for wrong in told_faults(cast("RequestValidationError", error).errors())
     ]
     detail = _SHAPES.text("; ".join(places))
     return answer(_path(request), 422, "invalid", f"{detail}.")
+
+
+def _place(steps: tuple[str | int, ...]) -> str:
+    """As all who refuse a field of the body name it."""
+    if steps[0] == "body" and len(steps) > 1:
+        steps = steps[1:]
+    named = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps)
+    return "".join(named).removeprefix(".")
 
 
 async def _of_the_framework(request: Request, error: Exception) -> Response:

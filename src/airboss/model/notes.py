@@ -113,6 +113,8 @@ def _server(event: McpChanged) -> Note | None:
             return "warning", f"The MCP server {event.server} is slow to start", event.error
         case "needs-sign-in":
             return "info", f"The MCP server {event.server} needs a sign-in", event.error or ""
+        case "connected" if event.error:
+            return "warning", f"Tools of the MCP server {event.server}", event.error
         case _:
             return None
 

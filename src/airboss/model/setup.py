@@ -6,7 +6,7 @@ Nothing secret is in it: it is written down with the session, and shown.
 from pydantic import Field
 
 from airboss.cage_settings import CageProfile
-from airboss.model.tool_lists import ToolList, allowed_by, server_allows
+from airboss.model.tool_lists import ToolList, allowed_by, server_allows, words_about
 from airboss.model.words import Frozen, Words
 from airboss.session_keys import (
     DEFAULT_IDENTITY,
@@ -52,6 +52,10 @@ class ToolSetup(Frozen):
 
     def allows(self, tool: str) -> bool:
         return allowed_by(self.lists, tool) and server_allows(self.of_servers, tool)
+
+    def words_about(self, server: str) -> list[str]:
+        """What is said about the tools of one server, by their names there."""
+        return [*words_about(self.lists, server), *self.of_servers.get(server, ())]
 
 
 class AgentSetup(Frozen):

@@ -60,6 +60,36 @@ def server_allows(servers: Mapping[str, Sequence[str]], tool: str) -> bool:
     return True
 
 
+def mistake_in_agents(word: str, servers: Sequence[str] = ()) -> str | None:
+    """The same for the tools of a custom agent, which the runtime looks for itself: of a server it
+    knows names and all of them."""
+    tools = [one.partition("/")[2] for one in agents_words(word, (*SERVERS, *servers))]
+    if any(is_wild(tool) and tool != "*" for tool in tools):
+        return f'"{word}" matches no tool: write SERVER/TOOL, or SERVER/* for all of them.'
+    return mistake_in(word, servers)
+
+
+def agents_words(word: str, servers: Iterable[str]) -> list[str]:
+    """What such a word means of these servers, as SERVER/TOOL."""
+    if word in ("@mcp", "*"):
+        return [f"{name}/*" for name in servers]
+    about, slash, tool = word.partition("/")
+    if slash:
+        return [f"{name}/{tool}" for name in servers if fnmatchcase(name, about)]
+    joined = ((name, word.removeprefix(f"{name}{_JOINT}")) for name in servers)
+    return [f"{name}/{rest}" for name, rest in joined if rest != word]
+
+
+def words_about(lists: Iterable[ToolList], server: str) -> list[str]:
+    """Allowed or denied as `SERVER/TOOL`: what stands behind the slash."""
+    said = (word.partition("/") for one in lists for word in (*(one.allow or ()), *one.deny))
+    return [name for about, slash, name in said if slash and about == server]
+
+
+def none_matches(word: str, tools: Iterable[str]) -> bool:
+    return not any(fnmatchcase(tool, word) for tool in tools)
+
+
 def is_wild(word: str) -> bool:
     return not _WILD.isdisjoint(word)
 

@@ -6,6 +6,7 @@ turn back until each has answered, also one that never will.
 
 import asyncio
 import contextlib
+import re
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol, TypeAlias, TypeVar, cast
@@ -29,6 +30,10 @@ _ENDED: Final = "It did not answer in time, and was ended. The work goes on with
 # The runtime asks in the words of the newest protocol first. A program that starts so slowly that
 # it is asked in older ones next may have chosen the newest already, and refuses those.
 _OUT_OF_STEP: Final = "handshake"
+# How the runtime tells of a call that a server ended in, or before. It says nothing else of that,
+# and does not start it again.
+_GONE: Final = re.compile(r"MCP server '([^']+)': .*\btransport closed\b", re.IGNORECASE)
+_ENDED_IN_A_CALL: Final = "It ended in the middle of the work. The next request starts it again."
 _ALL: Final = ("*",)
 _STATES: Final[Mapping[str, McpState]] = {
     "pending": "starting",
@@ -115,6 +120,7 @@ class McpServers:
         self._out_of_step = set[str]()
         self._tried_again = set[str]()
         self._brought = set[str]()  # those whose tools came: a moment behind the connection
+        self._gone = set[str]()  # since the last request
         self._told: dict[str, McpChanged] = {}
         self._stirred = asyncio.Event()
         self._is_waited_for = bool(servers)
@@ -139,6 +145,8 @@ class McpServers:
                 self._brought.add(str(data.get("serverName")))
                 self._stirred.set()
                 return str(data.get("serverName")) in self._states
+            case "tool.execution_complete":
+                self._note_end(data)
             case _:
                 pass
         return False
@@ -160,9 +168,32 @@ class McpServers:
             error=error and excerpt(self._redactor, error, MOST_OF_A_REASON),
         )
         before = self._told.get(name)
-        if said != before and not (before is None and state == "starting"):
+        # That it is still there takes nothing back of what was remarked on it.
+        is_news = error is not None or before is None or state != before.state
+        if is_news and said != before and not (before is None and state == "starting"):
             self._told[name] = said
             self._tell(said)
+
+    def _note_end(self, data: Mapping[str, Any]) -> None:
+        """A call may find its server gone."""
+        error = data.get("error")
+        told = cast("Mapping[str, Any]", error).get("message") if isinstance(error, dict) else ""
+        found = _GONE.match(str(told))
+        if found is not None and self._states.get(found[1]) == "connected":
+            self._gone.add(found[1])
+            self._become(found[1], "failed", _ENDED_IN_A_CALL)
+
+    def remark(self, name: str, error: str | None) -> None:
+        """On one that is connected, and does less than somebody may think."""
+        before = self._told.get(name)
+        error = error and excerpt(self._redactor, error, MOST_OF_A_REASON)
+        if before is not None and before.state == "connected" and before.error != error:
+            self._become(name, "connected", error)
+
+    def _become(self, name: str, state: McpState, error: str | None = None) -> None:
+        self._states[name] = state
+        said = self._told[name] = McpChanged(server=name_of(name), state=state, error=error)
+        self._tell(said)
 
     async def ready(self) -> bool:
         """Before the first request: until each has answered, or too long. The runtime brings no
@@ -179,16 +210,15 @@ class McpServers:
             await self._settled(_END_SECONDS)
         for name in late:
             if self._states[name] == "starting":
-                said = McpChanged(server=name_of(name), state="starting", error=_LATE)
-                self._told[name] = said
-                self._tell(said)
+                self._become(name, "starting", _LATE)
         return True
 
     def to_try_again(self) -> set[str]:
-        """Those that only began too slowly, each once."""
-        found = self._out_of_step - self._tried_again
-        self._tried_again |= found
-        return found
+        """Those that only began too slowly, each once, and those that ended."""
+        slow, gone = self._out_of_step - self._tried_again, self._gone
+        self._tried_again |= slow
+        self._gone = set[str]()
+        return slow | gone
 
     async def again(self, name: str, say: Say) -> None:
         """Connect to one anew, and wait as for the first time. What comes of it is told."""

@@ -2,12 +2,15 @@
 
 import asyncio
 import contextlib
-from typing import Any
+from typing import Any, Final
 
 from airboss.errors import RuntimeUnavailable
+from airboss.model.tool_lists import none_matches
 from airboss.runtime.mcp_servers import McpServers, Say
 from airboss.runtime.session_request import SessionRequest
-from airboss.runtime.tool_names import ToolsUnknown, narrow, tools_of_server
+from airboss.runtime.tool_names import ToolsUnknown, listed_tools, narrow, tools_of_server
+
+_SILENT: Final = "It does not say which tools it has. The agents see no tool of any MCP server."
 
 
 class RunningServers(McpServers):
@@ -21,6 +24,7 @@ class RunningServers(McpServers):
         self._narrowing = asyncio.Lock()
         self._seen = frozenset[str]()  # the tools that they brought
         self._is_new = False  # some came since a request was sent
+        self._looked_through = set[str]()  # for words that mean nothing there
         self._are_hidden = False  # as one did not say what it has
 
     async def start(self, rpc: Any) -> None:
@@ -57,6 +61,7 @@ class RunningServers(McpServers):
     async def narrow_later(self) -> None:
         with contextlib.suppress(RuntimeUnavailable):  # the next request does so
             self._is_new = True
+            self._looked_through.clear()
             await self._narrow()
 
     async def _narrow(self) -> None:
@@ -73,9 +78,30 @@ class RunningServers(McpServers):
                     again=again,
                     are_hidden=self._are_hidden,
                 )
-                self._are_hidden = False
-            except ToolsUnknown:
+                if self._are_hidden:
+                    self._are_hidden = False
+                    self._looked_through.clear()
+                    for server in self.connected:
+                        self.remark(server, None)
+                await self._tell_idle_words()
+            except ToolsUnknown as silent:
+                for server in silent.servers if self._are_hidden else ():
+                    self.remark(server, _SILENT)
                 self._is_new = self._are_hidden = True
             except RuntimeUnavailable:
                 self._is_new = True
                 raise
+
+    async def _tell_idle_words(self) -> None:
+        """What is said about a server's tools may mean none of them, which nobody would notice."""
+        for server in self.connected:
+            words = self._tools.words_about(server)
+            if not words or server in self._looked_through:
+                continue
+            tools = await listed_tools(self._say, server)
+            if tools is None:
+                continue
+            self._looked_through.add(server)
+            idle = ", ".join(f'"{word}"' for word in words if none_matches(word, tools))
+            has = ", ".join(sorted(tools)) or "none"
+            self.remark(server, f"No tool of it matches {idle}. It has: {has}." if idle else None)

@@ -24,7 +24,11 @@ EXCLUDED: Final = ("lsp", "session_store_sql")
 
 
 class ToolsUnknown(Exception):
-    """A server did not say which tools it has: the model sees none of any."""
+    """These servers did not say which tools they have: the model sees none of any."""
+
+    def __init__(self, servers: Sequence[str]) -> None:
+        super().__init__(*servers)
+        self.servers = servers
 
 
 Ask = Callable[[Callable[["SessionRpc"], Any]], Awaitable[Any]]
@@ -100,17 +104,17 @@ async def narrow(
     if not tools.is_limited or not _may_have_servers(tools):
         return known
     brought = known | {tool.name for tool in await _metadata(ask) if tool.mcp_server_name}
-    silent = False
+    silent: list[str] = []
     for server in servers:
         if not any(name.startswith(f"{server}-") for name in brought):
             found = await listed_tools(ask, server)
-            silent |= found is None
+            silent += [server] if found is None else []
             brought |= {f"{server}-{tool}" for tool in found or ()}
     denied = any(not tools.allows(name) for name in (brought if again else brought - known))
     if silent or are_hidden or denied:
-        await ask(_update(_excluded(tools, sorted(brought), none_of_servers=silent)))
+        await ask(_update(_excluded(tools, sorted(brought), none_of_servers=bool(silent))))
     if silent:
-        raise ToolsUnknown
+        raise ToolsUnknown(silent)
     return brought
 
 

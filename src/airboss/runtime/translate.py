@@ -45,6 +45,8 @@ from airboss.runtime.sub_agents import SubAgents
 Raw: TypeAlias = Mapping[str, Any]
 
 UNFINISHED_TOOL: Final = "The turn ended before the tool did."
+# How an error begins that gives no reason.
+_NO_REASON: Final = "No response was returned"
 # The end of a dated release: gpt-4.1-2025-04-14 is the gpt-4.1 that was asked for.
 _DATED = re.compile(r"-\d{4}-?\d{2}-?\d{2}\Z")
 # A change of the model that was offered to us, and that we wanted.
@@ -67,6 +69,7 @@ class Translator:
         self._asked = asked_model
         self._replaced: set[str] = set()
         self._working = False
+        self._warning = ""
         self._names: Counter[str] = Counter()
         self._texts: dict[tuple[Voice, str], SpokenBlock] = {}
         self._over: set[tuple[Voice, str]] = set()
@@ -266,7 +269,7 @@ class Translator:
 
     def began(self, raw: Raw, _data: Raw, said: Said) -> None:
         if not self._working and not _from_sub_agent(raw):
-            self._working = True
+            self._working, self._warning = True, ""
             said.append(TurnBegan())
 
     def idle(self, raw: Raw, data: Raw, said: Said) -> None:
@@ -276,10 +279,18 @@ class Translator:
 
     def failed(self, raw: Raw, data: Raw, said: Said) -> None:
         if not _from_sub_agent(raw):
-            message = self._excerpt(data["message"], MOST_OF_A_REASON)
+            told = data["message"]
+            if self._warning and str(told).startswith(_NO_REASON):
+                told = self._warning
+            message = self._excerpt(told, MOST_OF_A_REASON)
             name, cause = name_of(str(data.get("errorType") or "error")), data.get("errorCode")
             why = None if cause is None else self._excerpt(cause, MOST_OF_A_REASON)
             said.append(TurnFailed(name, message, data.get("statusCode"), why))
+
+    def warned(self, raw: Raw, data: Raw, _said: Said) -> None:
+        """The only word of why the model is not asked, as where tools fill its context."""
+        if not _from_sub_agent(raw):
+            self._warning = str(data["message"])
 
     def retrying(self, raw: Raw, data: Raw, said: Said) -> None:
         """What was streamed so far gets no end of its own: the next try has new ids."""
@@ -373,6 +384,7 @@ _HEARERS: dict[str, Callable[[Translator, Raw, Raw, Said], None]] = {
     "assistant.turn_start": Translator.began,
     "session.idle": Translator.idle,
     "session.error": Translator.failed,
+    "session.warning": Translator.warned,
     "assistant.turn_retry": Translator.retrying,
     "assistant.usage": Translator.usage,
     "session.usage_info": Translator.context,

@@ -106,8 +106,8 @@ class CopilotAccounts:
             try:
                 Account(name=name, token_kept=_secret_of(name))
             except ValidationError as error:
-                words = "; ".join(f"{one['loc'][0]}: {fault_words(one)}" for one in error.errors())
-                raise Invalid(words) from None
+                # What its secret is kept as is made of the name, and wrong with it.
+                raise Invalid(f"name: {fault_words(error.errors()[0])}") from None
             if name in self.accounts.names:
                 raise Conflict(
                     f"There is an account {name} already. Change its token, or choose another name."

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from pydantic import ValidationError
 
 from airboss.errors import Conflict, Invalid, NotFound
-from airboss.fault_words import fault_place, fault_words
+from airboss.fault_words import fault_place, fault_words, told_faults
 from airboss.harness.models import Catalog
 from airboss.harness.providers import Upstream, upstream_of
 from airboss.harness.trial_result import TrialLimits, TrialResult
@@ -270,5 +270,5 @@ def _in_words(error: ValidationError) -> str:
     """What is wrong and where, and nothing of what was sent."""
     return "; ".join(
         f"{'.'.join(str(step) for step in fault_place(one))}: {fault_words(one)}"
-        for one in error.errors()
+        for one in told_faults(error.errors())
     )

@@ -14,7 +14,7 @@ from airboss.background import Background
 from airboss.errors import AirbossError
 from airboss.net.address_guard import AddressBlocked, Egress
 from airboss.net.egress import guarded_client
-from airboss.telemetry.wire import as_json, count_spans
+from airboss.telemetry.wire import as_json, count_spans, rejected_in
 from airboss.telemetry_settings import Telemetry
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ class SpanSender:
                     await self._some.wait()
                 try:
                     async with asyncio.timeout(_SECONDS):
-                        await self._send(client, self._waiting[0])
+                        rejected = await self._send(client, self._waiting[0])
                 except (_NotTaken, TimeoutError) as error:
                     self._tell(str(error) or f"it did not answer within {_SECONDS:g} s")
                     if isinstance(error, _NotTaken) and error.final:
@@ -114,7 +114,9 @@ class SpanSender:
                     pause = min(2 * pause, _LONGEST_PAUSE)
                 else:
                     self._tell(None)
-                    self.sent += self._drop()
+                    spans = self._drop()
+                    lost = min(rejected, spans)
+                    self.sent, self.lost = self.sent + spans - lost, self.lost + lost
                     pause = self.first_pause
 
     def _drop(self) -> int:
@@ -122,7 +124,8 @@ class SpanSender:
         self._bytes -= len(parcel.body)
         return parcel.spans
 
-    async def _send(self, client: httpx2.AsyncClient, parcel: _Parcel) -> None:
+    async def _send(self, client: httpx2.AsyncClient, parcel: _Parcel) -> int:
+        """How many of its spans the collector threw away."""
         is_json = self.telemetry.protocol == "http/json"
         kind = "application/json" if is_json else "application/x-protobuf"
         headers = {**self.headers, "content-type": kind}
@@ -130,10 +133,11 @@ class SpanSender:
             async with client.stream(
                 "POST", self.telemetry.traces_url, content=parcel.body, headers=headers
             ) as answer:
-                status, size = answer.status_code, 0
+                status, body = answer.status_code, b""
+                what = answer.headers.get("content-type", "")
                 async for piece in answer.aiter_raw():
-                    size += len(piece)
-                    if size > _MOST_OF_AN_ANSWER:
+                    body += piece
+                    if len(body) > _MOST_OF_AN_ANSWER:
                         break
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             raise _NotTaken(str(error) or type(error).__name__) from error
@@ -144,6 +148,9 @@ class SpanSender:
             raise _NotTaken(str(error)) from error
         if not 200 <= status < 300:
             raise _NotTaken(f"it answered {status}", final=status not in _PASSING)
+        if what.startswith("text/html"):
+            raise _NotTaken("it answered with a web page, so it is no collector")
+        return rejected_in(body, is_json=is_json)
 
     def _tell(self, trouble: str | None) -> None:
         """In the log once, however often it fails, and once when it works again."""

@@ -5,9 +5,12 @@ import json
 from collections.abc import Callable, Iterable
 from typing import Any, Final, cast
 
-from google.protobuf.json_format import MessageToDict
+from google.protobuf.json_format import MessageToDict, Parse, ParseError
 from google.protobuf.message import DecodeError
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
+    ExportTraceServiceRequest,
+    ExportTraceServiceResponse,
+)
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
@@ -140,3 +143,17 @@ def as_json(message: ExportTraceServiceRequest) -> bytes:
                         if name in place:
                             place[name] = base64.b64decode(place[name]).hex()
     return json.dumps(said, separators=(",", ":")).encode()
+
+
+def rejected_in(answer: bytes, *, is_json: bool) -> int:
+    """How many spans a collector threw away that took the others. None where it does not say so:
+    many answer with nothing."""
+    said = ExportTraceServiceResponse()
+    try:
+        if is_json:
+            Parse(answer, said, ignore_unknown_fields=True)
+        else:
+            said.ParseFromString(answer)
+    except (DecodeError, ParseError, RecursionError, ValueError):
+        return 0
+    return max(said.partial_success.rejected_spans, 0)

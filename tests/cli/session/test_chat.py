@@ -41,7 +41,7 @@ def test_a_conversation_thinks_as_long_as_one_says_and_show_tells_it(portal: Por
     assert "high" in shown.stdout
     refused = portal.run("chat", "--effort", "huge", "hello")
     assert refused.returncode == 2
-    assert "reasoningEffort" in refused.stderr
+    assert "error: reasoningEffort: Input should be 'low'" in refused.stderr
     again = portal.run("chat", "--session", session, "--effort", "low", "hello")
     assert again.returncode == 0, again.stderr
     assert "low" in portal.run("show", session).stdout
@@ -51,6 +51,17 @@ def test_an_agent_that_nobody_describes_is_refused_by_name(portal: Portal) -> No
     refused = portal.run("chat", "--agent", "reviewer", "hello")
     assert refused.returncode == 2
     assert 'agent: There is no agent "reviewer". None is described.' in refused.stderr
+
+
+def test_an_option_without_a_word_is_refused_and_not_passed_over(portal: Portal) -> None:
+    for option, words in (
+        ("--effort", "error: reasoningEffort: Input should be 'low'"),
+        ("--agent", "error: agent: Should have letters, digits"),
+        ("--account", "error: account: Should have letters, digits"),
+        ("--model", 'error: The model "" is not available.'),
+    ):
+        refused = portal.run("chat", option, "", "hello")
+        assert (refused.returncode, words in refused.stderr) == (2, True), refused.stderr
 
 
 def test_the_message_can_come_by_the_input(portal: Portal) -> None:

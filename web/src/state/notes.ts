@@ -43,6 +43,8 @@ function serverNote({ server, state, error }: Extract<Event, { kind: "mcp.change
   if (state === "failed") return told("warning", `The MCP server ${server} failed`, text);
   if (state === "starting" && text !== "")
     return told("warning", `The MCP server ${server} is slow to start`, text);
+  if (state === "connected" && text !== "")
+    return told("warning", `Tools of the MCP server ${server}`, text);
   return state === "needs-sign-in"
     ? told("info", `The MCP server ${server} needs a sign-in`, text)
     : null;

@@ -58,7 +58,7 @@ def _begin(reach: Callable[[], Client], request: ChatStart) -> ChatSession:
     client = reach()
     if request.session:
         view = client.get(f"/api/v1/sessions/{request.session}")
-        if request.model or request.effort:
+        if request.model is not None or request.effort is not None:
             other = {"model": request.model, "reasoningEffort": request.effort}
             view = switch(client, request.session, other)
     else:
@@ -95,10 +95,10 @@ def _attached(client: Client, path: Path) -> str:
 
 def _asked(client: Client, request: ChatStart) -> Json:
     asked: Json = {"limits": dict(request.limits)} if request.limits else {}
-    if request.effort:
+    if request.effort is not None:
         asked["reasoningEffort"] = request.effort
     asked.update(request.keys)
-    if request.model:
+    if request.model is not None:
         asked["model"] = request.model
     if request.cwd:
         asked["cwd"] = str(request.cwd.expanduser().absolute())

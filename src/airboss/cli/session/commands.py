@@ -76,7 +76,7 @@ def chat(
 
     limits = read_limits(limit or [])
     said = {"agent": agent, "account": account, "identity": identity, "cage": cage}
-    keys = {name: word for name, word in said.items() if word}
+    keys = {name: word for name, word in said.items() if word is not None}
     if session and (cwd or limits or keys):
         raise CommandRefused(
             "--session cannot be combined with --cwd, --agent, --account, --identity, --cage or "
