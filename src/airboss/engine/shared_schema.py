@@ -64,6 +64,8 @@ class _KeptLine:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._connection: psycopg.Connection[Any] | None = None
+        # Once there, they stay.
+        self.has_tables = False
 
     @contextmanager
     def opened(self, url: str, options: str) -> "Generator[psycopg.Connection[Any]]":
@@ -153,8 +155,9 @@ class SharedSchema:
     def _answer(
         self, connection: "psycopg.Connection[Any]", ask: Callable[[WorkflowRows], T], unknown: T
     ) -> T:
-        rows = SchemaRows(connection)
-        return ask(rows) if rows.has_tables() else unknown
+        rows, line = SchemaRows(connection), self._line
+        line.has_tables = line.has_tables or rows.has_tables()
+        return ask(rows) if line.has_tables else unknown
 
     def close(self) -> None:
         self._line.close()
