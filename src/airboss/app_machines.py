@@ -23,6 +23,7 @@ from airboss.model.redaction import Redactor
 from airboss.runtime.capacity import agents_that_fit, free_memory
 from airboss.runtime.sweep import sweep_owner
 from airboss.service.folders import Folders
+from airboss.service.gone_files import GoneFiles
 from airboss.service.inbox import Inbox
 from airboss.service.left_cages import remove_left_cages
 from airboss.service.left_work import LeftWork
@@ -305,6 +306,11 @@ class Machines:
         self.entry = SharedEntry(recovery.runs.entries, InstalledStore(self.database, owner), log)
         stack.push_async_callback(self.entry.close)
         await self.entry.start()
+        if sessions.bindings is not None:
+            files = SessionFiles(folder).forget
+            gone = GoneFiles(log, sessions.bindings.store, files, sessions.pool.end_cages)
+            stack.push_async_callback(gone.close)
+            gone.start()
         await self.takeover.look()
         await left.end_tasks()
         await inbox.recover(left.others)

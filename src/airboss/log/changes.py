@@ -5,10 +5,10 @@ import contextlib
 
 from airboss.model.audit_events import AUDIT
 from airboss.model.inbox_events import INBOX
-from airboss.store.notices import ACCESS, ANSWERS, COMMANDS, SLOTS, WORK
+from airboss.store.notices import ACCESS, ANSWERS, COMMANDS, DELETED, SLOTS, WORK
 
 # What no list shows.
-UNLISTED = frozenset({INBOX, AUDIT, COMMANDS, ANSWERS, WORK, ACCESS, SLOTS})
+UNLISTED = frozenset({INBOX, AUDIT, COMMANDS, ANSWERS, WORK, ACCESS, SLOTS, DELETED})
 
 
 class ChangedStreams:

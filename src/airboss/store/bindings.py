@@ -78,6 +78,17 @@ class BindingStore:
     async def forget(self, sessions: Sequence[str]) -> None:
         await self.database.write(lambda c: forget(c, sessions))
 
+    async def forget_gone(self, sessions: Sequence[str]) -> None:
+        """What other machines have of them is theirs to forget."""
+        table, mine = self._rows.table, self._rows.mine
+
+        def work(connection: Connection) -> None:
+            for start in range(0, len(sessions), _AT_ONCE):
+                some = table.c.session.in_(sessions[start : start + _AT_ONCE])
+                connection.execute(delete(table).where(some, mine))
+
+        await self.database.write(work)
+
     async def forget_half(self, session: str) -> None:
         """It has become whole."""
         half = delete(bindings).where(bindings.c.session == session, bindings.c.number == 0)
@@ -92,14 +103,20 @@ class BindingStore:
 
     async def orphans(self) -> list[str]:
         """The sessions that are deleted; a fork that is being made is none."""
+        return list(await self.gone())
+
+    async def gone(self) -> dict[str, list[str]]:
+        """The same, each with what the runtime here calls it and has called it."""
+        table = self._rows.table
         half = select(bindings.c.session).where(bindings.c.number == 0)
         known = select(views.c.stream).where(views.c.kind == "session")
-        wanted = (
-            select(bindings.c.session)
-            .where(bindings.c.session.not_in(half), bindings.c.session.not_in(known))
-            .distinct()
+        wanted = select(table.c.session, table.c.runtime).where(
+            self._rows.mine, table.c.session.not_in(half), table.c.session.not_in(known)
         )
-        return list(await self.database.read(lambda c: c.execute(wanted).scalars().all()))
+        found: dict[str, list[str]] = {}
+        for row in await self.database.read(lambda c: c.execute(wanted).all()):
+            found.setdefault(row.session, []).append(row.runtime)
+        return found
 
     async def newest(self) -> list[BindingRow]:
         """The last of each session; those that cannot be read are left out."""
