@@ -63,17 +63,15 @@ class BindingStore:
         wanted = wanted.order_by(table.c.number.desc()).limit(1)
         return await self.database.read(lambda c: c.execute(wanted).scalar())
 
-    async def keep(self, row: BindingRow) -> None:
-        values = {
-            "session": row.session,
-            "number": row.number,
-            "runtime": row.runtime,
-            "model": row.model,
-            "parts": json.dumps(dict(row.parts), sort_keys=True),
-            "at": time.time_ns() // 1_000_000,
-        }
-        put, given = self._rows.putting(["session", "number"], values)
-        await self.database.write(lambda c: c.execute(put, given))
+    async def keep(self, *rows: BindingRow) -> None:
+        """All of them, or none."""
+
+        def work(connection: Connection) -> None:
+            for row in rows:
+                put, given = self._rows.putting(["session", "number"], _values(row))
+                connection.execute(put, given)
+
+        await self.database.write(work)
 
     async def forget(self, sessions: Sequence[str]) -> None:
         await self.database.write(lambda c: forget(c, sessions))
@@ -138,6 +136,17 @@ class BindingStore:
     def _row(self, found: Any) -> BindingRow:
         is_elsewhere = self.database.dialect.has_places and found.place != self.place
         return replace(_row(found), is_elsewhere=is_elsewhere)
+
+
+def _values(row: BindingRow) -> dict[str, Any]:
+    return {
+        "session": row.session,
+        "number": row.number,
+        "runtime": row.runtime,
+        "model": row.model,
+        "parts": json.dumps(dict(row.parts), sort_keys=True),
+        "at": time.time_ns() // 1_000_000,
+    }
 
 
 def _row(found: Any) -> BindingRow:
