@@ -16,7 +16,13 @@ from airboss.engine.dbos_internals import (
     schema_of,
 )
 from airboss.errors import StoreAway, StoreUnavailable
-from airboss.store.postgres_connection import Watchdog, connect, engine_options, is_away
+from airboss.store.postgres_connection import (
+    Watchdog,
+    connect,
+    engine_options,
+    is_away,
+    sentence,
+)
 
 SCHEMA: Final = "dbos"
 # Beside those of the store: DBOS's own threads have their turn at so many. One more listens.
@@ -169,6 +175,6 @@ class SharedSchema:
     def _told(self, trouble: BaseException) -> StoreUnavailable:
         kind = StoreAway if is_away(trouble) else StoreUnavailable
         return kind(
-            f"The engine's tables in the database cannot be used: {trouble}. "
+            f"The engine's tables in the database cannot be used: {sentence(trouble)} "
             "Check that the database runs and can be reached, then try again."
         )
