@@ -16,6 +16,7 @@ from psycopg.conninfo import conninfo_to_dict
 from airboss.errors import SettingsInvalid, StoreAway, StoreUnavailable
 
 SCHEMA: Final = "airboss"
+OLDEST: Final = 150000
 # A little longer than what the server itself gives a statement: its own word comes first.
 CALL_SECONDS: Final = 6.0
 _CONNECT_SECONDS: Final = 3
@@ -143,6 +144,16 @@ def in_words(error: BaseException, *, in_doubt: bool = False) -> StoreUnavailabl
     if advice is None:
         return None
     return StoreUnavailable(f"The database cannot be used: {said} {advice}, then try again.")
+
+
+def refuse_old(connection: "psycopg.Connection[Any]") -> None:
+    """Before a statement fails that it does not know."""
+    version = connection.info.server_version
+    if version < OLDEST:
+        raise StoreUnavailable(
+            f"This is PostgreSQL {version // 10000}. Airboss needs {OLDEST // 10000} or newer: "
+            "upgrade it."
+        )
 
 
 class Watchdog:
