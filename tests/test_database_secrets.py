@@ -12,6 +12,7 @@ def test_a_password_is_known_as_it_is_and_as_it_stands_in_the_address() -> None:
     assert passwords_in("postgresql://me:a%2Fb%40c@db/airboss") == ["a/b@c", "a%2Fb%40c"]
     assert passwords_in("postgresql://me@db/airboss?password=a%20b") == ["a b", "a%20b"]
     assert passwords_in("postgresql://me:plain@db/airboss") == ["plain"]
+    assert passwords_in("postgresql://me:word@[::1") == ["word"], "also where it is no address"
     assert passwords_in(None) == []
 
 

@@ -1,6 +1,5 @@
 """Who may come in: by files of the data folder, or by a database that several servers share."""
 
-import asyncio
 import contextlib
 import logging
 import time
@@ -21,8 +20,7 @@ from airboss.store.token_changes import ChangesToTell, TokenChanges
 if TYPE_CHECKING:
     from airboss.app_machines import Machines
 
-# Where no notice came: so often it is looked who may come in.
-_LOOK_SECONDS: Final = 1.0
+_AGAIN_SECONDS: Final = 1.0
 
 _log = logging.getLogger(__name__)
 
@@ -51,7 +49,7 @@ def has_shared_tokens(settings: Settings) -> bool:
             return book.is_any
         except StoreAway as away:
             _log.warning("Waiting for the database. %s", away)
-            time.sleep(_LOOK_SECONDS)
+            time.sleep(_AGAIN_SECONDS)
 
 
 async def load_access(
@@ -69,20 +67,16 @@ async def load_access(
         await sign_ins.access.share(store, lets_in=lets_in)
         sign_ins.announce = lambda: log.announce(ACCESS)
     await sign_ins.load()
-    if database is not None:
+    if database is not None and lets_in:
         work = Background("access")
         stack.push_async_callback(work.close, cancel=True)
         work.start(_follow_access(log, sign_ins), "access")
 
 
 async def _follow_access(log: EventLog, sign_ins: SignIns) -> None:
-    with log.changes(for_a_page=False) as heard:
+    with log.changes(ACCESS) as heard:
         while not heard.is_over:
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(_LOOK_SECONDS):
-                    while ACCESS not in await heard.next() and not heard.took_any():
-                        if heard.is_over:
-                            return
-            with contextlib.suppress(StoreUnavailable):  # it is looked again in a second
+            await heard.within()
+            with contextlib.suppress(StoreUnavailable):  # it is looked again when it is back
                 await sign_ins.access.look()
                 await sign_ins.look()

@@ -23,11 +23,13 @@ from airboss.model.redaction import Redactor
 from airboss.runtime.capacity import agents_that_fit, free_memory
 from airboss.runtime.sweep import sweep_owner
 from airboss.service.folders import Folders
+from airboss.service.gone_files import GoneFiles
 from airboss.service.inbox import Inbox
 from airboss.service.left_cages import remove_left_cages
 from airboss.service.left_work import LeftWork
 from airboss.service.owners import Owners
 from airboss.service.placement import ChatOpeners, Placement
+from airboss.service.pulse import Pulse
 from airboss.service.rule_sharing import RuleSharing
 from airboss.service.rules import Rules
 from airboss.service.run_moves import RunMoves
@@ -51,6 +53,7 @@ from airboss.store.folder import DataFolder
 from airboss.store.installed import InstalledStore
 from airboss.store.living_workers import LivingWorkers
 from airboss.store.ownership import Ownership
+from airboss.store.pulse import PulseStore
 from airboss.store.rule_versions import RuleVersions
 from airboss.store.session_files import SessionFiles
 from airboss.store.slot_rows import SlotRows
@@ -138,9 +141,9 @@ class _Reloaded(Protocol):
 
 
 async def _follow_settings(log: EventLog, *changed: _Reloaded) -> None:
-    with log.changes(for_a_page=False) as heard:
+    with log.changes("settings") as heard:
         while not heard.is_over:
-            if "settings" in await heard.next() or heard.took_any():
+            if await heard.within():
                 with contextlib.suppress(StoreUnavailable):  # the next change is read with it
                     for one in changed:
                         await one.reload()
@@ -160,6 +163,7 @@ class Machines:
     drain_seconds: float = 0
     shared: SharedRuns = field(init=False)
     slots: SharedSlots = field(init=False)
+    entry: SharedEntry = field(init=False)
     release: RunRelease = field(init=False)
     moves: RunMoves = field(init=False)
 
@@ -261,6 +265,15 @@ class Machines:
         stack.push_async_callback(work.close, cancel=True)
         work.start(rules.follow(RuleSharing(log, versions)), "rules")
         work.start(_follow_settings(log, *changed), "settings")
+        pulse = Pulse(
+            PulseStore(self.shared.claims),
+            log,
+            is_draining=lambda: self.shared.placement.is_draining,
+            entry=lambda: self.entry.digest,
+            wake=self.shared.on_room,
+        )
+        stack.push_async_callback(pulse.close)
+        pulse.start()
 
     def duties(self, database: Database) -> DutyStore:
         return DutyStore(database, self.member.worker.id)
@@ -290,9 +303,14 @@ class Machines:
         self.takeover = Takeover(*parts)
         stack.push_async_callback(self.takeover.close)
         self.ownership.on_taken = self.takeover.drop_soon
-        shared = SharedEntry(recovery.runs.entries, InstalledStore(self.database, owner), log)
-        stack.push_async_callback(shared.close)
-        await shared.start()
+        self.entry = SharedEntry(recovery.runs.entries, InstalledStore(self.database, owner), log)
+        stack.push_async_callback(self.entry.close)
+        await self.entry.start()
+        if sessions.bindings is not None:
+            files = SessionFiles(folder).forget
+            gone = GoneFiles(log, sessions.bindings.store, files, sessions.pool.end_cages)
+            stack.push_async_callback(gone.close)
+            gone.start()
         await self.takeover.look()
         await left.end_tasks()
         await inbox.recover(left.others)

@@ -7,10 +7,11 @@ sent in one transaction: an import that was cut off has left nothing, and begins
 import asyncio
 import contextlib
 import json
+import os
 import platform
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
@@ -20,7 +21,7 @@ from typing import Any, Final
 from airboss.engine.engine_import import SPARED, import_engine
 from airboss.engine.homes import WALK
 from airboss.engine.local_file import FILE as ENGINE_FILE
-from airboss.errors import NotFound, StoreUnavailable
+from airboss.errors import AirbossError, NotFound, StoreUnavailable
 from airboss.log.appending import SHARED
 from airboss.log.journal import Journal
 from airboss.log.log import EventLog
@@ -43,6 +44,7 @@ from airboss.store.tables import Block, escaped, metadata
 
 # What may be in an empty database: how far each schema is.
 _SPARED: Final = {SCHEMA: ("migrations",), ENGINE_SCHEMA: SPARED}
+_COPY: Final = "airboss-import-"
 _BUG: Final = "This is a bug in Airboss. Please report it. Nothing was imported."
 _OPEN_BLOCKS: Final = (
     "SELECT stream, block FROM open_starts JOIN events USING (stream, seq) WHERE block IS NOT NULL"
@@ -71,17 +73,29 @@ def import_folder(folder: DataFolder, url: str, settings: Settings, progress: Pr
             f"The folder {folder.path} has no database of Airboss. Name the data folder of the "
             "server that you want to move: --data DIR"
         )
-    with folder.kept_still(), tempfile.TemporaryDirectory(prefix="airboss-import-") as made:
+    with folder.kept_still(), _place_of_copy() as made:
         moves_to_make(url)
         migrate(url)
         with importing(url, progress) as target:
             target.take(_SPARED)
-        copy = _copied(folder, Path(made))
+        copy = _copied(folder, made)
         asyncio.run(_bring_up_to_date(copy))
         with SqliteSource.opened(copy.database) as source, importing(url, progress) as target:
             target.take(_SPARED)
             whole = _Import(source, target, folder, settings)
             return whole.run(copy.path / ENGINE_FILE)
+
+
+@contextlib.contextmanager
+def _place_of_copy() -> Generator[Path]:
+    """One that was left by an import that was killed is deleted: nobody holds its lock."""
+    for left in Path(tempfile.gettempdir()).glob(f"{_COPY}*"):
+        with contextlib.suppress(OSError, AirbossError):
+            if left.lstat().st_uid == os.geteuid() and not left.is_symlink():
+                with DataFolder(left).kept_still():
+                    shutil.rmtree(left)
+    with tempfile.TemporaryDirectory(prefix=_COPY) as made, DataFolder(Path(made)).kept_still():
+        yield Path(made)
 
 
 def _copied(folder: DataFolder, place: Path) -> DataFolder:

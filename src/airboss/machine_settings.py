@@ -3,7 +3,7 @@
 import os
 from collections.abc import Mapping
 from typing import Annotated, Final, TypeAlias
-from urllib.parse import unquote, urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
 from pydantic import Field
 from pydantic_core import PydanticCustomError
@@ -21,11 +21,21 @@ def database_from(environ: Mapping[str, str] = os.environ) -> str | None:
 
 def database_address(text: str) -> str:
     """As PostgreSQL's own programs take it. What is wrong is said without it."""
-    parts = urlsplit(text.strip())
-    if parts.scheme not in _SCHEMES:
-        reason = "It is no address of a PostgreSQL: write postgresql://USER@HOST/DATABASE."
+    parts = _split(text.strip())
+    if parts is None or parts.scheme not in _SCHEMES:
+        reason = (
+            f"It is no address of a PostgreSQL (option, file or {DATABASE}): write "
+            "postgresql://USER@HOST/DATABASE."
+        )
         raise PydanticCustomError("database", "{reason}", {"reason": reason})
     return text.strip()
+
+
+def _split(address: str) -> SplitResult | None:
+    try:
+        return urlsplit(address)
+    except ValueError:  # half of a bracket
+        return None
 
 
 def password_in(address: str | None) -> str | None:
@@ -42,7 +52,9 @@ def passwords_in(address: str | None) -> list[str]:
 def _password_as_given(address: str | None) -> str:
     if not address:
         return ""
-    parts = urlsplit(address)
+    parts = _split(address)
+    if parts is None:
+        return address.rpartition("@")[0].rpartition(":")[2]
     asked = [
         value
         for name, _, value in (part.partition("=") for part in parts.query.split("&"))

@@ -213,7 +213,7 @@ class Settings(_Frozen):
     webhook_private: bool = False
     # A PostgreSQL that several machines share; without it a file in the data folder.
     database: Annotated[str, AfterValidator(database_address)] | None = Field(
-        default_factory=database_from, repr=False
+        default_factory=database_from, repr=False, validate_default=True
     )
     # Of several machines: what people call this one; else its host's name.
     name: str = Field(default="", max_length=64, pattern=r"^[\w.-]*$")

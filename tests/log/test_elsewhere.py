@@ -137,6 +137,24 @@ async def test_lists_hear_of_streams_elsewhere_but_not_of_deltas(
             await asyncio.wait_for(heard_here.next(), 0.01)
 
 
+async def test_who_waits_for_a_word_is_woken_by_that_word_alone(
+    worker: EventLog, portal: EventLog
+) -> None:
+    with portal.changes("rules") as heard, portal.changes() as all_of_it:
+        assert await heard.within(LONG)  # it may have been said before it was listened
+        writer = worker.new_writer(STREAM)
+        await writer.commit(OPENED)
+        worker.announce("settings")
+        async with asyncio.timeout(LONG):
+            names: set[str] = set()
+            while not {STREAM, "settings"} <= names:
+                names.update(await all_of_it.next())
+        assert not await heard.within(0)
+        worker.announce("rules")
+        assert await heard.within(LONG)
+        assert not await heard.within(0)
+
+
 async def test_a_notice_that_is_lost_costs_about_a_second(url: str, portal: EventLog) -> None:
     async with log_of(url, "wrk_dies", SilentDatabase) as silent:
         writer = silent.new_writer(STREAM)

@@ -203,6 +203,8 @@ def test_an_import_that_is_killed_leaves_nothing_and_can_be_repeated(
 ) -> None:
     restore(tmp_path)
     portal = shared_portal(tmp_path, postgres_url)
+    (room := tmp_path / "room").mkdir()
+    portal.extra_environ["TMPDIR"] = str(room)
     migrate(postgres_url)
     with psycopg.connect(postgres_url, autocommit=True) as connection:
         connection.execute(
@@ -229,7 +231,9 @@ def test_an_import_that_is_killed_leaves_nothing_and_can_be_repeated(
             time.sleep(0.05)
         assert connection.execute("SELECT count(*) FROM airboss.events").fetchone() == (0,)
         connection.execute("DROP TRIGGER slow ON airboss.work")
+    assert list(room.iterdir()), "its copy of the folder"
     assert imported(portal)["open_runs"] == len(OUTCOMES) - 1
+    assert not list(room.iterdir())
 
 
 async def test_an_open_run_goes_only_where_its_labels_are_behind_an_import(

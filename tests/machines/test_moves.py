@@ -37,7 +37,7 @@ def test_a_run_at_work_is_moved_and_what_cannot_be_moved_is_refused(fleet: Fleet
     assert (told["from"], told["to"], told["reason"]) == ("build-1", "build-2", "Moved by owner.")
     late = fleet.asked("POST", f"/api/v1/runs/{run}/move", {"to": "build-1"})
     assert late.status_code == 409
-    assert "The run is succeeded." in late.json()["detail"]
+    assert "The run has ended (succeeded)." in late.json()["detail"]
     assert fleet.state_of("build-1") == "alive"
     again = fleet.start(job="short")
     assert fleet.until_run_is(again, "succeeded", "failed")["state"] == "succeeded"
@@ -90,6 +90,21 @@ def test_a_server_that_is_told_to_stop_lets_its_task_end_first(fleet: Fleet) -> 
     assert (fleet.shared / "paced.txt").read_text("utf-8").split() == ["begun", "ended"]
     assert fleet.done == ["last"]
     assert fleet.owner_of(run) == "build-2"
+
+
+def test_a_run_in_a_shared_folder_waits_for_no_machine_by_name(fleet: Fleet) -> None:
+    server = fleet.machine("build-1", more="max_tasks = 1\n")
+    server.serve()
+    busy = fleet.start(fleet.folder_of("busy"))
+    run = fleet.start(fleet.folder_of("waits"), job="short")
+    assert fleet.owner_of(run) is None
+    assert fleet.get(f"/api/v1/runs/{run}")["held_for"] is None, "it is its turn soon"
+    fleet.post("/api/v1/workers/build-1/drain", {})
+    said = fleet.get(f"/api/v1/runs/{run}")["held_for"]
+    assert said == f"a machine that works and shares the folder {fleet.shared}"
+    fleet.ask("DELETE", "/api/v1/workers/build-1/drain")
+    fleet.post(f"/api/v1/runs/{busy}/stop", {})
+    assert fleet.until_run_is(run, "succeeded", "failed")["state"] == "succeeded"
 
 
 @whole_only

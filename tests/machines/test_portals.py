@@ -269,6 +269,24 @@ def test_a_run_is_stopped_retried_and_deleted_through_another_server(pair: Pair)
     assert pair.works.ask("GET", f"/runs/{run}").status_code == 404
 
 
+def test_what_a_machine_has_of_a_session_goes_when_another_one_deletes_that(pair: Pair) -> None:
+    session = pair.session()
+    pair.works.post(f"/sessions/{session}/prompts", {"text": "hello"})
+    pair.until(session, "idle")
+    pair.works.post(f"/sessions/{session}/close")
+    pair.until(session, "closed")
+    [(runtime,)] = pair.fleet.rows("SELECT runtime FROM bindings WHERE session = %s", session)
+    data = pair.works.machine.portal.folder / "data"
+    assert list(data.rglob(f"session-state/{runtime}")), "a history that could be resumed"
+    # As where its server was started again since: then nobody has it.
+    free = "UPDATE streams SET owner = NULL WHERE stream = %s RETURNING 1"
+    assert pair.fleet.rows(free, session)
+    assert pair.shows.ask("DELETE", f"/sessions/{session}").status_code == 204
+    pair.fleet.until(lambda: not list(data.rglob(f"session-state/{runtime}")))
+    kept = "SELECT 1 FROM bindings WHERE session = %s"
+    pair.fleet.until(lambda: not pair.fleet.rows(kept, session))
+
+
 def test_a_rule_that_is_removed_on_one_server_holds_on_none_when_that_answers(pair: Pair) -> None:
     rule = {"rule": {"verdict": "allow", "wish": "shell", "command": "echo *"}}
     for add, remove in ((pair.works, pair.shows), (pair.shows, pair.works)):

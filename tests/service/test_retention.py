@@ -2,16 +2,18 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from airboss.errors import NotFound
+from airboss.errors import Conflict, NotFound
 from airboss.log.writer import now_ms
 from airboss.model.runs import RunView
 from airboss.service.retention import Retention, ended_in
 from airboss.service.run_request import NewRun
+from airboss.store.ended import EndedIndex, EndedStream
 from tests.contract.job_guest import ref
 from tests.engine.homes import rows_of
 from tests.houses import HOUSES
@@ -85,6 +87,29 @@ async def all_is_gone(house: TaskHouse) -> None:
     async with asyncio.timeout(10):
         while any(await kept(house)):  # noqa: ASYNC110 - nobody tells of it
             await asyncio.sleep(0.01)
+
+
+@dataclass(frozen=True)
+class LateIndex(EndedIndex):
+    """What it found has gone on since, here or on another machine."""
+
+    late: str
+
+    async def oldest(self, before: int | None, limit: int) -> list[EndedStream]:
+        del before, limit
+        return [EndedStream("session", self.late)]
+
+
+async def test_a_session_that_was_resumed_meanwhile_is_not_deleted(house: TaskHouse) -> None:
+    session = await house.sessions.start("driver", str(house.work), "me")
+    keeper = retention(house, now_ms, keep_days=1)
+    keeper.index = LateIndex(**vars(keeper.index), late=session.id)
+    assert await keeper.tidy() == 0
+    assert (await house.sessions.show(session.id)).is_open
+    assert await house.services.log.after(session.id, 0)
+    # Also where it goes on in the last moment.
+    with pytest.raises(Conflict, match="goes on again"):
+        await house.services.log.forget([session.id], session.id)
 
 
 async def test_what_is_older_than_the_days_goes_with_all_that_belongs_to_it(

@@ -12,6 +12,7 @@ from sqlalchemy import Connection, text
 
 from airboss.errors import SettingsInvalid, StoreAway, StoreUnavailable
 from airboss.patience import be_patient_for, patient_context
+from airboss.store import postgres_connection
 from airboss.store.migrations import Migration, run_migrations
 from airboss.store.postgres_database import PostgresDatabase, status_of
 from airboss.store.postgres_migrations import latest_schema
@@ -177,6 +178,15 @@ async def test_what_waiting_does_not_change_is_refused_at_the_start(
     with pytest.raises(SettingsInvalid, match="postgresql://USER@HOST/DATABASE") as refused:
         await PostgresDatabase("postgresql://me:secret@[half").open()
     assert "secret" not in str(refused.value)
+
+
+async def test_a_postgresql_that_is_too_old_is_refused_at_the_start(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres_connection, "OLDEST", 990000)
+    words = r"This is PostgreSQL \d+\. Airboss needs 99 or newer: upgrade it\."
+    with anyio.fail_after(20), pytest.raises(StoreUnavailable, match=words):
+        await PostgresDatabase(postgres_url).open()
 
 
 async def test_servers_that_start_at_once_make_the_tables_once(postgres_url: str) -> None:

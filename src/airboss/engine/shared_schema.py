@@ -16,7 +16,13 @@ from airboss.engine.dbos_internals import (
     schema_of,
 )
 from airboss.errors import StoreAway, StoreUnavailable
-from airboss.store.postgres_connection import Watchdog, connect, engine_options, is_away
+from airboss.store.postgres_connection import (
+    Watchdog,
+    connect,
+    engine_options,
+    is_away,
+    sentence,
+)
 
 SCHEMA: Final = "dbos"
 # Beside those of the store: DBOS's own threads have their turn at so many. One more listens.
@@ -64,6 +70,8 @@ class _KeptLine:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._connection: psycopg.Connection[Any] | None = None
+        # Once there, they stay.
+        self.has_tables = False
 
     @contextmanager
     def opened(self, url: str, options: str) -> "Generator[psycopg.Connection[Any]]":
@@ -153,8 +161,9 @@ class SharedSchema:
     def _answer(
         self, connection: "psycopg.Connection[Any]", ask: Callable[[WorkflowRows], T], unknown: T
     ) -> T:
-        rows = SchemaRows(connection)
-        return ask(rows) if rows.has_tables() else unknown
+        rows, line = SchemaRows(connection), self._line
+        line.has_tables = line.has_tables or rows.has_tables()
+        return ask(rows) if line.has_tables else unknown
 
     def close(self) -> None:
         self._line.close()
@@ -166,6 +175,6 @@ class SharedSchema:
     def _told(self, trouble: BaseException) -> StoreUnavailable:
         kind = StoreAway if is_away(trouble) else StoreUnavailable
         return kind(
-            f"The engine's tables in the database cannot be used: {trouble}. "
+            f"The engine's tables in the database cannot be used: {sentence(trouble)} "
             "Check that the database runs and can be reached, then try again."
         )

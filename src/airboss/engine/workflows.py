@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 _QUICK_SECONDS: Final = 0.05
 _CALM_SECONDS: Final = 1.0
+_UNUSED_SECONDS: Final = 60.0
+_CLOSING_SECONDS: Final = 0.2
 # The house's own `to_thread` works on these too: DBOS puts them in the loop's place for its own.
 _THREADS: Final = 16
 
@@ -49,8 +51,9 @@ class Workflows:
                 "serializer": DBOSPortableJSONSerializer(),
                 "log_level": "WARNING",
                 "max_executor_threads": _THREADS,
-                # We send no messages; closing waits for this one.
-                "notification_listener_polling_interval_sec": 0.2,
+                # We send no messages; closing waits for these two.
+                "notification_listener_polling_interval_sec": _CLOSING_SECONDS,
+                "notification_coalesce_sec": _CLOSING_SECONDS,
                 **cast("DBOSConfig", home.config(_THREADS)),
             }
         )
@@ -60,7 +63,8 @@ class Workflows:
             for name, body in bodies.items()
         }
         # DBOS takes up what is open through this queue, at 1 s a look if nobody says otherwise.
-        self._queue = recovery_queue(_QUICK_SECONDS if home.queue is None else _CALM_SECONDS)
+        # Of a shared database each worker has one of its own for that, and nothing comes to this.
+        self._queue = recovery_queue(_QUICK_SECONDS if home.queue is None else _UNUSED_SECONDS)
         if home.queue is not None:
             DBOS.listen_queues([home.queue])
 

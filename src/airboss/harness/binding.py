@@ -4,6 +4,7 @@ Its history was made for one service, one folder and one account. Where one of t
 now, and nobody wished that for this session, the agent begins anew, and everybody is told.
 """
 
+import asyncio
 import contextlib
 import hashlib
 import json
@@ -134,6 +135,10 @@ class Bindings:
     _unkept: dict[tuple[str, int], BindingRow] = field(
         default_factory=dict[tuple[str, int], BindingRow]
     )
+    _waiting: dict[tuple[str, int], BindingRow] = field(
+        default_factory=dict[tuple[str, int], BindingRow]
+    )
+    _writing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def why_restart(self, view: SessionView, now: BoundTo) -> str | None:
         """Why the runtime's session may not be resumed. One of which nothing is kept was opened by
@@ -158,12 +163,24 @@ class Bindings:
         return kept or await self.store.find(view.id, number)
 
     async def keep(self, row: BindingRow) -> None:
+        """With all others that were to be kept while somebody wrote: many sessions begin at once,
+        and each transaction waits for the disk."""
+        self._waiting[row.session, row.number] = row
+        async with self._writing:
+            rows, self._waiting = self._waiting, {}
+            if rows:
+                await asyncio.shield(self._keep(rows))
+
+    async def _keep(self, rows: Mapping[tuple[str, int], BindingRow]) -> None:
         try:
-            await self.store.keep(row)
-            self._unkept.pop((row.session, row.number), None)
+            await self.store.keep(*rows.values())
         except Exception as error:  # noqa: BLE001 - a border: it stands beside the work
-            self._unkept[row.session, row.number] = row
-            _log.warning("The binding of session %s is not kept: %s", row.session, error)
+            self._unkept.update(rows)
+            names = ", ".join(session for session, _ in rows)
+            _log.warning("What sessions are bound to is not kept (%s): %s", names, error)
+        else:
+            for key in rows:
+                self._unkept.pop(key, None)
 
     async def _forget(self, session: str) -> None:
         with contextlib.suppress(Exception):  # what stays is not read either

@@ -1,21 +1,24 @@
 """Which streams were told something, for those who look at all of them."""
 
 import asyncio
+import contextlib
 
 from airboss.model.audit_events import AUDIT
 from airboss.model.inbox_events import INBOX
-from airboss.store.notices import ACCESS, ANSWERS, COMMANDS, SLOTS, WORK
+from airboss.store.notices import ACCESS, ANSWERS, COMMANDS, DELETED, SLOTS, WORK
 
 # What no list shows.
-UNLISTED = frozenset({INBOX, AUDIT, COMMANDS, ANSWERS, WORK, ACCESS, SLOTS})
+UNLISTED = frozenset({INBOX, AUDIT, COMMANDS, ANSWERS, WORK, ACCESS, SLOTS, DELETED})
 
 
 class ChangedStreams:
     """One listener's: the streams that were told something since it was last asked. One that is
-    `only_here` does not hear what other processes on the same database say."""
+    `only_here` does not hear what other processes on the same database say; one with `words` hears
+    these alone, and is not woken by anything else."""
 
-    def __init__(self, *, for_a_page: bool = True, only_here: bool = False) -> None:
-        self.for_a_page = for_a_page
+    def __init__(self, *words: str, for_a_page: bool = True, only_here: bool = False) -> None:
+        self._words = frozenset(words)
+        self.for_a_page = for_a_page and not words
         self.only_here = only_here
         self._names: dict[str, None] = {}
         self._any = False
@@ -23,6 +26,8 @@ class ChangedStreams:
         self.is_over = False
 
     def add(self, name: str) -> None:
+        if self._words and name not in self._words:
+            return
         self._names[name] = None
         self._woken.set()
 
@@ -57,3 +62,13 @@ class ChangedStreams:
         if not self.is_over:
             self._woken.clear()
         return names
+
+    async def within(self, seconds: float | None = None) -> bool:
+        """Until something was heard, or may have been, but no longer than this; whether it was."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._woken.wait()
+        heard, self._names = bool(self._names), {}
+        if not self.is_over:
+            self._woken.clear()
+        return self.took_any() or heard

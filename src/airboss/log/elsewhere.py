@@ -16,7 +16,7 @@ from airboss.errors import StoreAway, StoreUnavailable
 from airboss.log.news import heads, news
 from airboss.log.stream import LiveStream
 from airboss.store.database import Database
-from airboss.store.notices import GONE, StreamNotice
+from airboss.store.notices import DELETED, GONE, StreamNotice
 
 _log = logging.getLogger(__name__)
 
@@ -89,6 +89,8 @@ class Elsewhere:
 
     def tell_gone(self, name: str) -> None:
         self.tell(name, GONE)
+        self.tell(DELETED)
+        self._changed(DELETED)
 
     # Hearing.
 

@@ -24,7 +24,9 @@ _LARGE_BYTES: Final = 32 * 1024 * 1024
 
 async def forget_streams(database: Database, names: Sequence[str], over: str | None) -> None:
     """Refused where what is to be over goes on."""
-    if await database.write(lambda c: _begin(c, names, over)):
+    # Each of several machines forgets what its files of them are called when those are gone.
+    forgotten = () if database.dialect.has_places else names
+    if await database.write(lambda c: _begin(c, names, over, forgotten)):
         await _forget_rest(database, names)
 
 
@@ -35,14 +37,16 @@ async def forget_left(database: Database) -> None:
     await _forget_rest(database, left)
 
 
-def _begin(connection: Connection, names: Sequence[str], over: str | None) -> bool:
+def _begin(
+    connection: Connection, names: Sequence[str], over: str | None, unbound: Sequence[str]
+) -> bool:
     """Whether there is more of them than goes at once."""
     if over is not None:
         lock(connection, over)
         view = rows.view(connection, over)
         if view is not None and view.is_open:
             raise Conflict(f"{over} goes on again.")
-    bindings.forget(connection, names)
+    bindings.forget(connection, unbound)
     mine = streams.c.stream.in_(names)
     sizes = select(func.sum(streams.c.head), func.sum(streams.c.bytes)).where(mine)
     count, size = connection.execute(sizes).one()

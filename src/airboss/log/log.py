@@ -243,11 +243,12 @@ class EventLog:
         """What a server that was cut off had begun to forget."""
         await forget_left(self._database)
 
-    def announce(self, name: str) -> None:
+    def announce(self, name: str, *, only_here: bool = False) -> None:
         """Something beside the streams is another than before, and lists show it: here, and in all
         processes on the same database."""
         self._changed(name)
-        self._elsewhere.tell(name)
+        if not only_here:
+            self._elsewhere.tell(name)
 
     @property
     def is_heard(self) -> bool:
@@ -271,10 +272,10 @@ class EventLog:
 
     @contextlib.contextmanager
     def changes(
-        self, *, for_a_page: bool = True, only_here: bool = False
+        self, *words: str, for_a_page: bool = True, only_here: bool = False
     ) -> Generator[ChangedStreams]:
-        """Every stream that is told more than deltas from now on, or forgotten."""
-        listener = ChangedStreams(for_a_page=for_a_page, only_here=only_here)
+        """Every stream that is told more than deltas from now on, or forgotten; or these words."""
+        listener = ChangedStreams(*words, for_a_page=for_a_page, only_here=only_here)
         self._listeners.add(listener)
         if self._closing:
             listener.end()

@@ -70,7 +70,7 @@ class DoctorRows:
         orphans = await bindings.store.orphans() if bindings else []
         if not orphans or bindings is None:
             return []
-        await bindings.store.forget(orphans)
+        await bindings.store.forget_gone(orphans)
         return [f"Removed what was kept for deleted sessions: {len(orphans)}."]
 
     # Hooks.

@@ -99,7 +99,7 @@ class History:
             if self.sessions.is_open(session) or view.is_open:
                 raise Conflict("The session is open. Close it first.")
             await self._must_be_its_own(view)
-            await self.log.forget([view.id])
+            await self.log.forget([view.id], view.id)
             gone = [no_longer_waits(view.id, settled) for settled in withdrawn(view.items)]
             self.sessions.inbox.say(*gone)
 

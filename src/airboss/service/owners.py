@@ -20,7 +20,7 @@ from airboss.service.verbs import VERBS, Verb, refusal, told
 from airboss.store.commands import CommandStore, OwnerCommand
 from airboss.store.notices import ANSWERS, COMMANDS
 
-# Where no notice came: so often it is looked for what is asked, and for answers.
+# Where no notice came: so often it is looked for an answer.
 _LOOK_SECONDS: Final = 1.0
 _CLEAN_SECONDS: Final = 3600.0
 _NOT_TAKEN: Final = (
@@ -78,7 +78,7 @@ class Owners:
         body = json.dumps(_without_secrets(verb.packed(given), self.redactor))
         command = OwnerCommand(key or new_id("cmd"), target, verb.name, body)
         self.asked += 1
-        with self.log.changes(for_a_page=False) as heard:
+        with self.log.changes(ANSWERS) as heard:
             await self.store.add(command, str(given.get("who", "")), verb.seconds)
             self.log.announce(COMMANDS)
             state, answer = await self._answered(command, heard, verb.seconds)
@@ -96,7 +96,7 @@ class Owners:
                     found = await self.store.look(command.id)
                     if found is not None and found[0] in ("done", "failed"):
                         return found
-                    await _until_heard(heard, ANSWERS)
+                    await heard.within(_LOOK_SECONDS)
         except TimeoutError:
             is_withdrawn = await self.store.withdraw(command.id)
         words = _NOT_TAKEN if is_withdrawn else _NOT_DONE
@@ -118,14 +118,14 @@ class Owners:
             await self._work.close(cancel=True)
 
     async def _serve(self) -> None:
-        with self.log.changes(for_a_page=False) as heard:
+        with self.log.changes(COMMANDS) as heard:
             while not heard.is_over:
                 try:
                     for command in await self.store.take():
                         self._work.start_if_open(self._do(command), command.id)
-                except StoreUnavailable as error:
+                except StoreUnavailable as error:  # it is looked again in a second
                     _log.warning("Could not look for what others ask: %s", error)
-                await _until_heard(heard, COMMANDS)
+                await heard.within()
 
     async def _do(self, command: OwnerCommand) -> None:
         try:
@@ -159,16 +159,6 @@ class Owners:
             with contextlib.suppress(StoreUnavailable):
                 await self.store.clean(_CLEAN_SECONDS)
             await asyncio.sleep(_CLEAN_SECONDS)
-
-
-async def _until_heard(heard: ChangedStreams, name: str) -> None:
-    """Until somebody calls this, or it is time to look all the same."""
-    with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(_LOOK_SECONDS):
-            while not heard.is_over:
-                names = await heard.next()
-                if heard.took_any() or name in names:
-                    return
 
 
 def _without_secrets(value: Any, redactor: Redactor) -> Any:

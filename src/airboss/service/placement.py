@@ -65,6 +65,8 @@ class Placement:
             return None
         if any(_can(one, Needs(needs.root, needs.place)) for one in living):
             return f"a machine with the labels {', '.join(waiting.labels)}"
+        if needs.root is not None:
+            return f"a machine that works and shares the folder {path_of(needs.root)}"
         return waiting.last_there or "the machine that has its folder"
 
     async def locate(self, cwd: str | None, labels: Sequence[str] = ()) -> LocatedFolder:

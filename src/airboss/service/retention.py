@@ -101,7 +101,10 @@ class Retention:
                 if one.kind in ("run", "lone"):
                     await self.runs.forget(one.stream)
                 else:  # what it owned has no owner then, and is found next
-                    await self.log.forget([one.stream])
+                    view = await self.log.view(one.stream)
+                    if view is not None and view.is_open:  # somebody has resumed it since
+                        continue
+                    await self.log.forget([one.stream], one.stream)
                 count += 1
         return count
 

@@ -2,7 +2,7 @@
 into force when every one that lives has done so."""
 
 import asyncio
-import contextlib
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from typing import Final
 
@@ -11,7 +11,6 @@ from airboss.log.log import EventLog
 from airboss.store.rule_versions import RuleVersions
 
 RULES: Final = "rules"
-_LOOK_SECONDS: Final = 1.0
 _AGAIN_SECONDS: Final = 0.05
 _MOST_SECONDS: Final = 30.0
 
@@ -47,13 +46,9 @@ class RuleSharing:
                 f"{', '.join(late)}. Look at them, or stop them."
             ) from None
 
-    async def wait(self) -> None:
-        """Until somebody says that they changed, or it is time to look all the same."""
-        with (
-            contextlib.suppress(TimeoutError),
-            self.log.changes(for_a_page=False) as heard,
-        ):
-            async with asyncio.timeout(_LOOK_SECONDS):
-                while RULES not in await heard.next() and not heard.took_any():
-                    if heard.is_over:
-                        await asyncio.sleep(_LOOK_SECONDS)
+    async def changes(self) -> AsyncGenerator[None]:
+        """Whenever they may have changed."""
+        with self.log.changes(RULES) as heard:
+            while not heard.is_over:
+                yield
+                await heard.within()

@@ -63,10 +63,9 @@ class Rules:
     async def follow(self, sharing: RuleSharing) -> None:
         """For ever: what others change holds here."""
         self.sharing = sharing
-        while True:
+        async for _ in sharing.changes():
             with contextlib.suppress(StoreUnavailable):  # the log has said that by itself
                 await self.look()
-            await sharing.wait()
 
     async def add(self, rule: Rule, who: str, place: int | None = None) -> KeptRule:
         """At the end, or at this place (0 is the first). One that holds already, word for word, is

@@ -37,8 +37,8 @@ class RunMoves:
         """One that waits, or is at work: then it is released, and what was cut off done again."""
         view = await self.show(run)
         if not view.is_open or view.ending is not None:
-            state = "being stopped" if view.is_open else view.state
-            raise Conflict(f"The run is {state}. You can move only a run that has not ended.")
+            state = "is being stopped" if view.is_open else f"has ended ({view.state})"
+            raise Conflict(f"The run {state}. You can move only a run that has not ended.")
         worker = await self._named(to)
         return await self.give(view.id, _given_to(worker, view), who)
 

@@ -1,7 +1,5 @@
 """An entry that a call to one server has installed is that of all servers of the database."""
 
-import asyncio
-import contextlib
 import logging
 from dataclasses import dataclass, field
 from typing import Final
@@ -14,9 +12,9 @@ from airboss.service.entries import Entries
 from airboss.service.installed import Installed
 from airboss.store.installed import InstalledStore
 
-# Where no notice came, and while something runs here on another one.
-_LOOK_SECONDS: Final = 1.0
-_ENTRY: Final = "entry"
+ENTRY: Final = "entry"
+# While something runs here on another one.
+_AGAIN_SECONDS: Final = 1.0
 
 _log = logging.getLogger(__name__)
 
@@ -28,6 +26,8 @@ class SharedEntry:
     entries: Entries
     store: InstalledStore
     log: EventLog
+    # What the database said last.
+    digest: str | None = None
     _work: Background = field(default_factory=lambda: Background("installed entry"))
 
     async def start(self) -> None:
@@ -36,31 +36,29 @@ class SharedEntry:
             return
         await self.store.begin()
         self.entries.on_install = self._tell
-        await self._look()
+        await self._look(is_new=True)
         self._work.start(self._look_on(), "looking")
 
     async def close(self) -> None:
         await self._work.close(cancel=True)
 
     async def _tell(self, made: Installed) -> None:
+        self.digest = made.digest
         await self.entries.keep(made)
         await self.store.keep(made.digest, actor().who or "", made.loaded_at)
-        self.log.announce(_ENTRY)
+        self.log.announce(ENTRY)
 
     async def _look_on(self) -> None:
-        with self.log.changes(for_a_page=False) as heard:
+        with self.log.changes(ENTRY) as heard:
             while not heard.is_over:
-                with contextlib.suppress(TimeoutError):
-                    async with asyncio.timeout(_LOOK_SECONDS):
-                        while not heard.is_over:
-                            if _ENTRY in await heard.next() or heard.took_any():
-                                break
-                await self._look()
+                await self._look(is_new=await heard.within(_AGAIN_SECONDS))
 
-    async def _look(self) -> None:
+    async def _look(self, *, is_new: bool) -> None:
         try:
-            if digest := await self.store.digest():
-                await self.entries.take(digest)
+            if is_new:
+                self.digest = await self.store.digest()
+            if self.digest:
+                await self.entries.take(self.digest)
         except StoreUnavailable as error:
             _log.debug("Could not look for the installed entry: %s", error)
         except AirbossError as error:

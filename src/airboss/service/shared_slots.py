@@ -42,9 +42,9 @@ class SharedSlots:
 
     async def _listen(self) -> None:
         """Also of workers that end: their slots are free then."""
-        with self.log.changes(for_a_page=False) as heard:
+        with self.log.changes(SLOTS, WORK) as heard:
             while not heard.is_over:
-                if {SLOTS, WORK} & set(await heard.next()) or heard.took_any():
+                if await heard.within():
                     self._woken.set()
 
     async def _go_on(self) -> None:

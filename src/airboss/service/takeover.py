@@ -15,9 +15,8 @@ from airboss.background import Background
 from airboss.errors import AirbossError, StoreUnavailable
 from airboss.log.log import EventLog
 from airboss.model.run_events import RunMoved
-from airboss.model.runs import OPEN_RUNS, LoneRunView, RunView
+from airboss.model.runs import OPEN_RUNS
 from airboss.model.task_runs import TaskRunView
-from airboss.model.views import OPEN_STATES, SessionView
 from airboss.service.left_work import LeftWork
 from airboss.service.run_recovery import RunRecovery
 from airboss.service.run_release import RunRelease
@@ -25,14 +24,15 @@ from airboss.service.shared_runs import SharedRuns
 from airboss.store.claims import Claims, TakenRun
 from airboss.store.notices import WORK
 
-# Nobody tells of everything: so often somebody looks.
+# So often it is looked whether all that this worker has is at work.
 LOOK_SECONDS: Final = 1.0
 # So long somebody may say a word in what is below a run that is taken up.
 _WORD_SECONDS: Final = 2.0
 _AGAIN_SECONDS: Final = 0.05
 # Of a run that is just begun, or given away, it is known soon.
 _FORGOTTEN_SECONDS: Final = 4.0
-_RUNS: Final = (RunView.stream_kind, LoneRunView.stream_kind)
+# Nobody waits for it.
+_TIDY_SECONDS: Final = 10.0
 _FATES: Final = {
     "lost": "{name} was lost.",
     "left": "{name} was stopped.",
@@ -61,6 +61,7 @@ class Takeover:
     # Since when this worker has runs and chats that it knows nothing of.
     _idle_since: dict[str, float] = field(default_factory=dict[str, float])
     _looks_again_at: float = 0
+    _tidies_again_at: float = 0
     # Of others; new runs are none of them.
     taken: int = 0
 
@@ -86,9 +87,9 @@ class Takeover:
         self._woken.set()
 
     async def _listen(self) -> None:
-        with self.log.changes(for_a_page=False) as heard:
+        with self.log.changes(WORK) as heard:
             while not heard.is_over:
-                if WORK in await heard.next() or heard.took_any():
+                if await heard.within():
                     self.wake()
 
     async def _look_on(self) -> None:
@@ -96,9 +97,10 @@ class Takeover:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(LOOK_SECONDS):
                     await self._woken.wait()
+            is_woken = self._woken.is_set()
             self._woken.clear()
             try:
-                await self.look()
+                await (self.look() if is_woken else self._look_after_own())
             except StoreUnavailable as error:
                 _log.debug("Looked for nothing to take over: %s", error)
             except Exception:  # noqa: BLE001 - a chore's border: whoever runs the worker is told
@@ -112,6 +114,20 @@ class Takeover:
         if is_given or (waits and room):
             taken = await self.claims.take(OPEN_RUNS, room)
             self._claimed |= {one.run: one for one in taken}
+        await self._take_up_claimed()
+        await self.left.end_chats()
+        await self.left.resume_own()
+        await self.runs.take_back()
+        if self.release and state == "draining":
+            for view in self.release.resting():
+                await self.release.release(view.id)
+
+    async def _look_after_own(self) -> None:
+        """Where nothing was heard of that is free."""
+        await self._take_up_claimed()
+        await self.runs.take_back()
+
+    async def _take_up_claimed(self) -> None:
         await self._find_forgotten()
         held = sum(bool(claimed.held_by) for claimed in self._claimed.values())
         if held:
@@ -121,12 +137,6 @@ class Takeover:
                 await self._take_up_all()
         else:
             await self._take_up_all()
-        await self.left.end_chats()
-        await self.left.resume_own()
-        await self.runs.take_back()
-        if self.release and state == "draining":
-            for view in self.release.resting():
-                await self.release.release(view.id)
 
     async def _find_forgotten(self) -> None:
         """Runs and chats that this worker has and does not work on: it wrote that it has them, or
@@ -136,15 +146,15 @@ class Takeover:
             return
         self._looks_again_at = now + _FORGOTTEN_SECONDS / 2
         begun = {view.id for view in self.runs.runs.records.open_views()}
-        found = await self.claims.mine(_RUNS, OPEN_RUNS)
-        idle = {one.run: one for one in found if one.run not in begun | self._claimed.keys()}
-        chats = await self.claims.mine((SessionView.stream_kind,), OPEN_STATES)
-        forgotten = [one.run for one in chats if not self.left.sessions.is_open(one.run)]
+        runs, chats = await self.claims.mine()
+        idle = {one.run: one for one in runs if one.run not in begun | self._claimed.keys()}
+        forgotten = [name for name in chats if not self.left.sessions.is_open(name)]
         self._idle_since = {name: self._idle_since.get(name, now) for name in (*idle, *forgotten)}
         late = {name for name, at in self._idle_since.items() if now - at >= _FORGOTTEN_SECONDS}
         self._claimed |= {run: one for run, one in idle.items() if run in late}
         await self.left.end_forgotten([name for name in forgotten if name in late])
-        if self.shared.placement.works:
+        if self.shared.placement.works and now >= self._tidies_again_at:
+            self._tidies_again_at = now + _TIDY_SECONDS
             await self.runs.end_over(self.shared.placement.workers)
 
     @property

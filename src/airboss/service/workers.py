@@ -246,9 +246,9 @@ class SharedWorkers:
 
     async def _listen(self) -> None:
         """Who ends says so, and frees what it had."""
-        with self.log.changes(for_a_page=False) as heard:
+        with self.log.changes(WORK) as heard:
             while not heard.is_over:
-                if WORK in await heard.next() or heard.took_any():
+                if await heard.within():
                     self._tell()
 
     async def _watch(self) -> None:

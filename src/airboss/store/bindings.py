@@ -63,20 +63,29 @@ class BindingStore:
         wanted = wanted.order_by(table.c.number.desc()).limit(1)
         return await self.database.read(lambda c: c.execute(wanted).scalar())
 
-    async def keep(self, row: BindingRow) -> None:
-        values = {
-            "session": row.session,
-            "number": row.number,
-            "runtime": row.runtime,
-            "model": row.model,
-            "parts": json.dumps(dict(row.parts), sort_keys=True),
-            "at": time.time_ns() // 1_000_000,
-        }
-        put, given = self._rows.putting(["session", "number"], values)
-        await self.database.write(lambda c: c.execute(put, given))
+    async def keep(self, *rows: BindingRow) -> None:
+        """All of them, or none."""
+
+        def work(connection: Connection) -> None:
+            for row in rows:
+                put, given = self._rows.putting(["session", "number"], _values(row))
+                connection.execute(put, given)
+
+        await self.database.write(work)
 
     async def forget(self, sessions: Sequence[str]) -> None:
         await self.database.write(lambda c: forget(c, sessions))
+
+    async def forget_gone(self, sessions: Sequence[str]) -> None:
+        """What other machines have of them is theirs to forget."""
+        table, mine = self._rows.table, self._rows.mine
+
+        def work(connection: Connection) -> None:
+            for start in range(0, len(sessions), _AT_ONCE):
+                some = table.c.session.in_(sessions[start : start + _AT_ONCE])
+                connection.execute(delete(table).where(some, mine))
+
+        await self.database.write(work)
 
     async def forget_half(self, session: str) -> None:
         """It has become whole."""
@@ -92,14 +101,20 @@ class BindingStore:
 
     async def orphans(self) -> list[str]:
         """The sessions that are deleted; a fork that is being made is none."""
+        return list(await self.gone())
+
+    async def gone(self) -> dict[str, list[str]]:
+        """The same, each with what the runtime here calls it and has called it."""
+        table = self._rows.table
         half = select(bindings.c.session).where(bindings.c.number == 0)
         known = select(views.c.stream).where(views.c.kind == "session")
-        wanted = (
-            select(bindings.c.session)
-            .where(bindings.c.session.not_in(half), bindings.c.session.not_in(known))
-            .distinct()
+        wanted = select(table.c.session, table.c.runtime).where(
+            self._rows.mine, table.c.session.not_in(half), table.c.session.not_in(known)
         )
-        return list(await self.database.read(lambda c: c.execute(wanted).scalars().all()))
+        found: dict[str, list[str]] = {}
+        for row in await self.database.read(lambda c: c.execute(wanted).all()):
+            found.setdefault(row.session, []).append(row.runtime)
+        return found
 
     async def newest(self) -> list[BindingRow]:
         """The last of each session; those that cannot be read are left out."""
@@ -121,6 +136,17 @@ class BindingStore:
     def _row(self, found: Any) -> BindingRow:
         is_elsewhere = self.database.dialect.has_places and found.place != self.place
         return replace(_row(found), is_elsewhere=is_elsewhere)
+
+
+def _values(row: BindingRow) -> dict[str, Any]:
+    return {
+        "session": row.session,
+        "number": row.number,
+        "runtime": row.runtime,
+        "model": row.model,
+        "parts": json.dumps(dict(row.parts), sort_keys=True),
+        "at": time.time_ns() // 1_000_000,
+    }
 
 
 def _row(found: Any) -> BindingRow:

@@ -10,13 +10,14 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, text
 
-from airboss.model.runs import OPEN_RUNS
+from airboss.model.runs import OPEN_RUNS, LoneRunView, RunView
+from airboss.model.views import OPEN_STATES, SessionView
 from airboss.store.database import Database
 from airboss.store.ownership import LIVING
 
-_FREE: Final = text(
-    """
-    SELECT views.stream FROM views JOIN streams USING (stream)
+# Open streams of a kind that nobody has and that no open run goes on with.
+LEFT_OPEN: Final = """
+    FROM views JOIN streams USING (stream)
     WHERE views.kind = :kind AND views.state = ANY(:states) AND streams.owner IS NULL
         AND NOT EXISTS (
             SELECT 1 FROM views AS task JOIN views AS run
@@ -24,10 +25,12 @@ _FREE: Final = text(
             WHERE task.stream = coalesce(views.task, views.stream) AND task.kind = 'task'
                 AND run.state = ANY(:open)
         )
-    ORDER BY views.created_at, views.stream LIMIT :most
-    """
+"""
+_FREE: Final = text(
+    f"SELECT views.stream {LEFT_OPEN} ORDER BY views.created_at, views.stream LIMIT :most"
 )
-_FITTING: Final = """
+# Runs that wait, and that a worker can take.
+FITTING: Final = """
     FROM work JOIN streams ON streams.stream = work.run JOIN views ON views.stream = work.run
     WHERE streams.owner IS NULL AND views.state = ANY(:states)
         AND (work.place = :place OR work.root = ANY(:roots))
@@ -40,7 +43,7 @@ _FITTING: Final = """
 # What this worker is, and whether anything waits that it could take.
 _LOOK: Final = text(
     f"""
-    SELECT state, EXISTS (SELECT 1 {_FITTING}), EXISTS (SELECT 1 {_FITTING} AND given_to = :me)
+    SELECT state, EXISTS (SELECT 1 {FITTING}), EXISTS (SELECT 1 {FITTING} AND given_to = :me)
     FROM workers WHERE id = :me
     """  # noqa: S608 - words of ours
 )
@@ -49,7 +52,7 @@ _LOOK: Final = text(
 _TAKE: Final = text(
     f"""
     WITH fitting AS (
-        SELECT streams.stream, work.held_for, work.given_by {_FITTING}
+        SELECT streams.stream, work.held_for, work.given_by {FITTING}
         ORDER BY work.given_to IS NULL, work.key
         LIMIT greatest(:most, (SELECT count(*) FROM work WHERE given_to = :me))
         FOR UPDATE OF streams SKIP LOCKED
@@ -95,8 +98,9 @@ _HELD: Final = text(
 )
 _MINE: Final = text(
     """
-    SELECT views.stream, streams.epoch FROM views JOIN streams USING (stream)
-    WHERE views.kind = ANY(:kinds) AND views.state = ANY(:states) AND streams.owner = :me
+    SELECT views.kind, views.stream, streams.epoch FROM views JOIN streams USING (stream)
+    WHERE streams.owner = :me AND (views.kind = :chat AND views.state = ANY(:chats)
+        OR views.kind = ANY(:kinds) AND views.state = ANY(:open))
     """
 )
 _DRAIN: Final = text(
@@ -179,7 +183,8 @@ class Claims:
         given = {"kind": kind, "states": list(states), "most": _MOST, "open": list(OPEN_RUNS)}
         return await self.database.read(lambda c: list(c.execute(_FREE, given).scalars()))
 
-    def _given(self, states: Sequence[str]) -> dict[str, Any]:
+    def given(self, states: Sequence[str]) -> dict[str, Any]:
+        """What `FITTING` asks for."""
         return {
             "me": self.worker,
             "states": list(states),
@@ -189,20 +194,24 @@ class Claims:
             "labels": json.dumps(self.labels),
         }
 
-    async def mine(self, kinds: Sequence[str], states: Sequence[str]) -> list[TakenRun]:
-        """Those that this worker has."""
-        given = {"kinds": list(kinds), "states": list(states), "me": self.worker}
+    async def mine(self) -> tuple[list[TakenRun], list[str]]:
+        """The open runs that this worker has, and its open sessions."""
+        kinds = [RunView.stream_kind, LoneRunView.stream_kind]
+        given = {"me": self.worker, "kinds": kinds, "open": list(OPEN_RUNS)}
+        given |= {"chat": SessionView.stream_kind, "chats": list(OPEN_STATES)}
 
-        def work(connection: Connection) -> list[TakenRun]:
-            found = connection.execute(_MINE, given)
-            return [TakenRun(row.stream, row.epoch, "", "") for row in found]
+        def work(connection: Connection) -> tuple[list[TakenRun], list[str]]:
+            found = connection.execute(_MINE, given).all()
+            chats = [row.stream for row in found if row.kind == SessionView.stream_kind]
+            runs = [TakenRun(row.stream, row.epoch, "", "") for row in found if row.kind in kinds]
+            return runs, chats
 
         return await self.database.read(work)
 
     async def look(self, states: Sequence[str]) -> tuple[str, bool, bool]:
         """The state of this worker, whether something waits that it could take, and whether it was
         given some of that."""
-        given = self._given(states)
+        given = self.given(states)
 
         def work(connection: Connection) -> tuple[str, bool, bool]:
             found = connection.execute(_LOOK, given).first()
@@ -213,7 +222,7 @@ class Claims:
     async def take(self, states: Sequence[str], most: int) -> list[TakenRun]:
         """The oldest open runs that nobody has and that fit, at most so many; and all that were
         given to this worker."""
-        given = {**self._given(states), "most": most}
+        given = {**self.given(states), "most": most}
 
         def work(connection: Connection) -> list[TakenRun]:
             if connection.execute(_LIVES, {"me": self.worker}).scalar() != "alive":

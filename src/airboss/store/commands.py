@@ -32,16 +32,18 @@ _ADD: Final = text(
 )
 _LOOK: Final = text("SELECT state, answer FROM commands WHERE id = :id")
 # Also what a worker took that is lost now: whoever owns the stream by now does it.
+FOR_ME: Final = f"""
+    FROM commands AS asked
+    LEFT JOIN streams ON streams.stream = asked.target
+    LEFT JOIN workers AS taker ON taker.id = asked.taken_by
+        AND taker.state IN ('alive', 'draining')
+    WHERE (streams.owner = :me OR asked.target = :me) AND asked.expires_at > {_NOW}
+        AND (asked.state = 'new' OR (asked.state = 'taken' AND taker.id IS NULL))
+"""
 _TAKE: Final = text(
     f"""
     UPDATE commands SET state = 'taken', taken_by = :me WHERE id IN (
-        SELECT asked.id FROM commands AS asked
-        LEFT JOIN streams ON streams.stream = asked.target
-        LEFT JOIN workers AS taker ON taker.id = asked.taken_by
-            AND taker.state IN ('alive', 'draining')
-        WHERE (streams.owner = :me OR asked.target = :me) AND asked.expires_at > {_NOW}
-            AND (asked.state = 'new' OR (asked.state = 'taken' AND taker.id IS NULL))
-        FOR UPDATE OF asked SKIP LOCKED
+        SELECT asked.id {FOR_ME} FOR UPDATE OF asked SKIP LOCKED
     ) RETURNING id, target, verb, body
     """  # noqa: S608
 )

@@ -10,12 +10,11 @@ from airboss.store.database import Database
 from airboss.store.machine_tables import decided_chats
 
 # What another worker has meanwhile, is that one's.
-_OF_PLACE: Final = text(
-    """
-    SELECT session, who FROM decided_chats JOIN streams ON streams.stream = decided_chats.session
+DECIDED: Final = """
+    FROM decided_chats JOIN streams ON streams.stream = decided_chats.session
     WHERE place = :place AND (streams.owner IS NULL OR streams.owner = :me)
-    """
-)
+"""
+_OF_PLACE: Final = text(f"SELECT session, who {DECIDED}")
 
 
 @dataclass(frozen=True)

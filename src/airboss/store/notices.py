@@ -14,6 +14,8 @@ WORK: Final = "work"
 ACCESS: Final = "access"
 # A slot is free on some machine.
 SLOTS: Final = "slots"
+# Streams were deleted, of which other machines may have files.
+DELETED: Final = "deleted"
 # The head of a stream that is not there any more.
 GONE: Final = -1
 # PostgreSQL refuses 8,000 bytes and more.

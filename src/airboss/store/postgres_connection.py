@@ -16,6 +16,7 @@ from psycopg.conninfo import conninfo_to_dict
 from airboss.errors import SettingsInvalid, StoreAway, StoreUnavailable
 
 SCHEMA: Final = "airboss"
+OLDEST: Final = 150000
 # A little longer than what the server itself gives a statement: its own word comes first.
 CALL_SECONDS: Final = 6.0
 _CONNECT_SECONDS: Final = 3
@@ -47,6 +48,11 @@ _OPTIONS: Final = {
 # What comes back by itself: a lock or a statement that took too long, a deadlock, a transaction
 # that was cut off, a server that is full, stops, starts, or is a standby until it is promoted.
 _PASSING: Final = ("08", "57P", "40", "55P03", "57014", "25P03", "25006", "53300")
+# As where the role may not see them.
+NO_TABLES: Final = (
+    "This database has no tables of Airboss yet, or its role may not see them. Start a server on "
+    "it first: airboss serve. To see what is missing: airboss database check"
+)
 IN_DOUBT: Final = "What you asked for may have happened all the same. Look before you try again."
 # What a server says to who cannot be let in. At a connection there is no code beside the words.
 _REFUSED: Final = (
@@ -120,8 +126,9 @@ def is_refused(error: BaseException) -> bool:
 
 
 def sentence(error: BaseException) -> str:
-    """What the driver says, which may be a question."""
-    said = " ".join(str(error).split())
+    """What the driver says, which may be a question. Not the statement that it is about."""
+    told: str | None = error.diag.message_primary if isinstance(error, psycopg.Error) else None
+    said = " ".join((told or str(error)).split())
     return said if said.endswith((".", "?")) else f"{said}."
 
 
@@ -137,6 +144,16 @@ def in_words(error: BaseException, *, in_doubt: bool = False) -> StoreUnavailabl
     if advice is None:
         return None
     return StoreUnavailable(f"The database cannot be used: {said} {advice}, then try again.")
+
+
+def refuse_old(connection: "psycopg.Connection[Any]") -> None:
+    """Before a statement fails that it does not know."""
+    version = connection.info.server_version
+    if version < OLDEST:
+        raise StoreUnavailable(
+            f"This is PostgreSQL {version // 10000}. Airboss needs {OLDEST // 10000} or newer: "
+            "upgrade it."
+        )
 
 
 class Watchdog:

@@ -29,6 +29,7 @@ from airboss.store.postgres_connection import (
     in_words,
     is_refused,
     options_of,
+    refuse_old,
     sentence,
     state_of,
 )
@@ -121,6 +122,7 @@ class PostgresDatabase(Database):
         try:
             with connect(self._url, autocommit=True) as connection:
                 refuse_pooler(connection, self._url)
+                refuse_old(connection)
         except psycopg.Error as error:
             if is_poolers_refusal(error):
                 raise StoreUnavailable(REFUSED) from error

@@ -13,7 +13,13 @@ from airboss.errors import StoreUnavailable
 from airboss.model.ids import new_id
 from airboss.store.folder import DataFolder
 from airboss.store.notices import ACCESS, StreamNotice, packed
-from airboss.store.postgres_connection import connect, in_words, is_refused
+from airboss.store.postgres_connection import (
+    NO_TABLES,
+    connect,
+    in_words,
+    is_refused,
+    sentence,
+)
 from airboss.store.postgres_notices import CHANNEL
 from airboss.store.token_changes import RecordedChange
 from airboss.store.tokens import NamedToken, TokenBook, changes_between
@@ -31,9 +37,6 @@ DELETE FROM token_changes WHERE EXISTS (
     SELECT 1 FROM workers WHERE id = %s AND state IN ('alive', 'draining') FOR KEY SHARE
 ) RETURNING at, body
 """
-_NO_TABLES: Final = (
-    "This database has no tables of Airboss yet. Start a server on it first: airboss serve"
-)
 
 
 class NoTables(StoreUnavailable):
@@ -47,9 +50,9 @@ def _connected(url: str) -> "Generator[psycopg.Connection[Any]]":
         with connect(url) as connection:
             yield connection
     except (UndefinedTable, InvalidSchemaName) as error:
-        raise NoTables(_NO_TABLES) from error
+        raise NoTables(NO_TABLES) from error
     except psycopg.Error as error:
-        unusable = StoreUnavailable(f"The database cannot be used: {error}.")
+        unusable = StoreUnavailable(f"The database cannot be used: {sentence(error)}")
         raise (None if is_refused(error) else in_words(error)) or unusable from error
 
 

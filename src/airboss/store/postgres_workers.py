@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any, Final
 
 import psycopg
+from psycopg.errors import InvalidSchemaName, UndefinedTable
 from psycopg.rows import dict_row
 
 from airboss.errors import StoreUnavailable
-from airboss.store.postgres_connection import Watchdog, connect
+from airboss.store.postgres_connection import NO_TABLES, Watchdog, connect, sentence
 from airboss.store.postgres_notices import FREED
 from airboss.store.worker_rows import AllWorkers, all_workers
 from airboss.wall_clock import local_ms
@@ -62,6 +63,7 @@ WHERE relation = 'workers'::regclass AND mode = 'RowShareLock' AND usename = cur
     AND wait_event_type = 'Client' AND query_start < clock_timestamp() - interval '3 s'
 """
 _LIVE_MYSELF: Final = f"SELECT 1 FROM workers WHERE id = %s AND {_LIVES} FOR KEY SHARE"  # noqa: S608
+_STATE: Final = "SELECT state FROM workers WHERE id = %s"
 _END: Final = f"""
 UPDATE workers SET state = %(state)s, ended_at = {_NOW_MS}, runs_left = (
     SELECT count(*) FROM work JOIN streams ON streams.stream = work.run
@@ -203,6 +205,15 @@ class WorkerLine:
 
         return self._call(work, seconds)
 
+    def state_of(self, worker: str, seconds: float) -> str | None:
+        """None of one that never was."""
+
+        def work(connection: "psycopg.Connection[Any]") -> str | None:
+            found = connection.execute(_STATE, (worker,)).fetchone()
+            return found and found[0]
+
+        return self._call(work, seconds)
+
     def _lives(self, connection: "psycopg.Connection[Any]") -> bool:
         return connection.execute(_LIVE_MYSELF, (self.worker,)).fetchone() is not None
 
@@ -239,7 +250,9 @@ class WorkerLine:
                 return work(self._connection)
         except psycopg.Error as error:
             self.close()
-            raise StoreUnavailable(f"The database cannot be used: {error}.") from error
+            if isinstance(error, UndefinedTable | InvalidSchemaName):
+                raise StoreUnavailable(NO_TABLES) from error
+            raise StoreUnavailable(f"The database cannot be used: {sentence(error)}") from error
 
 
 def _end(

@@ -5,10 +5,10 @@ from typing import Final, TypeAlias
 
 from airboss.cli.doctor.checks import CheckResult
 from airboss.shared_database import Examined
+from airboss.store.postgres_connection import OLDEST
 from airboss.store.postgres_facts import CONNECTIONS, ENGINE_SCHEMA
 from airboss.store.postgres_poolers import REFUSED
 
-_OLDEST: Final = 150000
 _SLOW_MS: Final = 20
 _CLOCK_MS: Final = 1000
 _MIGRATE: Final = "Run: airboss database migrate. The first server that starts does it, too."
@@ -20,7 +20,7 @@ Check: TypeAlias = Callable[[Examined], CheckResult]
 def check_version(subject: Examined) -> CheckResult:
     facts = subject.facts
     said = f"PostgreSQL {facts.version_name}, database {facts.database}, encoding {facts.encoding}."
-    if facts.version < _OLDEST:
+    if facts.version < OLDEST:
         return CheckResult("fail", said, remedy="Airboss needs PostgreSQL 15 or newer: upgrade it.")
     if facts.encoding != "UTF8":
         remedy = "Create the database with ENCODING 'UTF8'."

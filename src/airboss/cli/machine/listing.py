@@ -75,8 +75,16 @@ def mark_lost(worker: str) -> None:
 
     line = WorkerLine(_url(), worker)
     try:
-        line.mark_lost(worker, None, _SECONDS)
+        is_done = line.mark_lost(worker, None, _SECONDS)
+        state = line.state_of(worker, _SECONDS)
     except StoreUnavailable as error:
         raise Trouble(str(error)) from error
     finally:
         line.close()
+    if state is None:
+        raise CommandRefused(f"There is no worker {worker}. To list them: airboss workers")
+    if is_done:
+        out().line(f"{worker} counts as lost. Others continue its runs.")
+    else:
+        said = "had left" if state == "left" else "counted as lost"
+        out().line(f"{worker} {said} already.")
