@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import resource
 import tempfile
 from collections.abc import Generator
 from dataclasses import replace
@@ -214,6 +215,38 @@ async def test_descriptors_have_a_bound(work: Path) -> None:
     code = "import os\nwhile True: os.dup(0)"
     ended = await inside(work, f"python3 -c '{code}'")
     assert b"Too many open files" in ended.errors
+
+
+# More than a program may have that is started with the usual soft limit.
+ON_THEIR_WAY = """
+import array, socket, time
+pairs, sent = [], array.array("i", [0] * 200)
+for _ in range(8):
+    pairs.append(socket.socketpair())
+    pairs[-1][0].sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, sent)])
+open("filled", "w").close()
+while True:
+    time.sleep(1)
+"""
+
+
+async def test_descriptors_that_are_sent_in_one_cage_keep_no_other_from_its_start(
+    work: Path, tmp_path: Path
+) -> None:
+    (work / "send.py").write_text(ON_THEIR_WAY, "utf-8")
+    (tmp_path / "other").mkdir()
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    sending = asyncio.create_task(inside(work, "exec python3 send.py"))
+    try:
+        assert await soon((work / "filled").exists)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (1024, before[1]))
+        plan = CagePlan("strong", "default", CageProfile(), tmp_path / "other", "other")
+        ended = await attempt(plan, tmp_path / "data", ("true",))
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+        sending.cancel()
+        await asyncio.wait([sending])
+    assert ended.code == 0, ended.errors
 
 
 MEMORY = "python3 -c 'x = bytearray(1 << 30); import time; time.sleep(60)'"

@@ -96,10 +96,19 @@ def drop_capabilities() -> None:
     libc.call("capset", "capset", struct.pack("Ii", _CAPABILITIES_V3, 0), bytes(24))
 
 
+def raise_descriptors() -> None:
+    """What is on its way over sockets counts for all programs of a user: who may have more than an
+    agent can send does not wait for one that fills them."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
 def set_limits(limits: dict[str, int]) -> None:
     for name, value in limits.items():
         kind = getattr(resource, f"RLIMIT_{name}")
         _, hard = resource.getrlimit(kind)
+        if kind == resource.RLIMIT_NOFILE:
+            hard //= 2  # the rest is for the next warden
         most = value if hard == resource.RLIM_INFINITY else min(value, hard)
         resource.setrlimit(kind, (most, most))
 
@@ -171,6 +180,7 @@ def main(said: dict[str, Any]) -> NoReturn:
     try:
         take_wire(said["wire"])
         look_at_mounts(said["mounted"])
+        raise_descriptors()
         asked = hand_out(said["hand"], said["ports"])
         posix.chdir(said["cwd"])
         posix.nice(said["nice"])
