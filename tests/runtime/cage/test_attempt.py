@@ -19,6 +19,7 @@ from airboss.runtime.cage.attempt import Attempted, attempt
 from airboss.runtime.cage.autogroups import is_enabled
 from airboss.runtime.cage.doors import CageDoors
 from airboss.runtime.cage.group import CageGroup, make_group
+from airboss.runtime.cage.inside import landlock
 from airboss.runtime.cage.plan import CageKind, CagePlan
 from airboss.runtime.cage.variables import WAY_OUT_PORT
 from tests.runtime.cage.conftest import BOMB
@@ -51,6 +52,15 @@ async def test_a_command_ends_as_it_would_elsewhere(work: Path, kind: CageKind) 
     ended = await inside(work, "echo out; echo err >&2; touch made", kind)
     assert (ended.output, ended.errors) == (b"out\n", b"err\n")
     assert (work / "made").exists()
+
+
+@pytest.mark.parametrize("kind", ["strong", "narrow"])
+async def test_the_kernel_ends_it_first_where_memory_runs_out(work: Path, kind: CageKind) -> None:
+    script = "cat /proc/self/oom_score_adj; (echo 0 >/proc/self/oom_score_adj) 2>/dev/null; exit $?"
+    ended = await inside(work, script, kind)
+    assert ended.output == b"1000\n"
+    # Without Landlock, who runs inside may take that back.
+    assert ended.code or not landlock.version()
 
 
 async def test_without_a_control_group_it_is_nice_to_all_others(
