@@ -211,7 +211,8 @@ class CageLife:
         named = tuple(expanded(path, home) for path in (*terms.read, *terms.write))
         seen = (self.plan.cwd, *named, *facts.folders, *facts.toolchains)
         here = self.folders.programs
-        return Place(here, PROGRAMS if self.plan.kind == "strong" else here, seen)
+        inside = PROGRAMS if self.plan.kind == "strong" else here
+        return Place(here, inside, seen, written=(self.plan.cwd, *named))
 
     def _config(self, layout: CageLayout, inside: Caged) -> dict[str, object]:
         """What the warden reads."""
