@@ -26,7 +26,7 @@ from airboss.programs import APART, RunningProgram, end_group, give, hear
 from airboss.runtime import hook_child
 from airboss.runtime.cage.programs import CagePrograms, Place
 from airboss.runtime.cage.system import system_facts
-from airboss.runtime.host_place import host_place
+from airboss.runtime.host_place import host_place, refusal_outside
 from airboss.runtime.sweep import HOOK, sweep_hooks
 
 MOST_OUTPUT: Final = 1 << 20
@@ -58,11 +58,13 @@ Caging: TypeAlias = Callable[[], Awaitable[CagePrograms]]
 @dataclass(slots=True)
 class HookPrograms:
     """Runs programs in `cwd`, in a cleaned environment; with `cage` in there, in its own. What is
-    outside though there is a cage does not start in `cwd`, which the agent writes."""
+    outside though there is a cage does not start in `cwd`, which the agent writes as well as all
+    that is `written`."""
 
     environ: Mapping[str, str]
     cwd: Path
     cage: Caging | None = None
+    written: tuple[Path, ...] = ()
 
     async def ask(self, hook: HookSetup, given: Mapping[str, Any]) -> HookAnswer:
         began = time.monotonic()
@@ -78,6 +80,9 @@ class HookPrograms:
     ) -> tuple[int | None, bytes, bytes]:
         if self.cage is None or not hook.on_host:
             return await self._talk(hook, given, self.cwd, {})
+        words = ("python", hook.python.rpartition(":")[0]) if hook.python else hook.command
+        if why := await asyncio.to_thread(refusal_outside, words, self.written):
+            raise _Failed(why)
         place = await host_place(self.cwd)
         try:
             return await self._talk(hook, given, place.folder, place.environ)
