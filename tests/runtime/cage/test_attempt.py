@@ -1,6 +1,7 @@
 """A command in a cage: what is there, how it ends, and what a flood does."""
 
 import asyncio
+import marshal
 import os
 import resource
 import tempfile
@@ -219,6 +220,20 @@ async def test_a_crash_is_told_to_no_program_outside(work: Path) -> None:
     """Where the system has one for that, it gets a core of 0 bytes as well, but none of 1."""
     script = "python3 -c 'import resource as r; print(r.getrlimit(r.RLIMIT_CORE))'"
     assert (await inside(work, script)).output == b"(1, 1)\n"
+
+
+@pytest.mark.parametrize("kind", ["strong", "narrow"])
+async def test_no_process_goes_before_all_others_though_its_user_may(
+    work: Path, kind: CageKind
+) -> None:
+    """Seen in what the warden is told: few users have such limits, and nobody can give them."""
+    plan = CagePlan(kind, "default", CageProfile(), work, "k")
+    life = life_module.CageLife(plan, work.parent / "data")
+    await life.open(life_module.Caged(("true",)))
+    config = (life.folders.doors / life_module.CONFIG).read_bytes()
+    said = marshal.loads(config)  # noqa: S302 - of our own
+    await life.close()
+    assert {said["limits"][name] for name in ("RTPRIO", "NICE")} == {0}
 
 
 async def test_descriptors_have_a_bound(work: Path) -> None:

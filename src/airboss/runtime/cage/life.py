@@ -229,6 +229,9 @@ class CageLife:
             # With 0 the kernel would still hand the core to a program of the system, outside.
             "CORE": 1,
             "NOFILE": _DESCRIPTORS,
+            # Some users may go before all others, for sound.
+            "RTPRIO": 0,
+            "NICE": 0,
             # Without a namespace of users it would count what its user has anywhere.
             **({"NPROC": plan.terms.processes} if is_strong else {}),
         }
