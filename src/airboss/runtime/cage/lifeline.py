@@ -22,13 +22,9 @@ class Lifeline:
 
     def __init__(self, warden: int, *, has_first: bool) -> None:
         """Blocking, while the warden waits. Raises `CageUnavailable`."""
-        self._first: int | None = None
-        try:
-            self._first = _handle(stat_of(warden)[1]) if has_first else None
-            is_whole = _is_below_us(warden)
-        except OSError:
-            is_whole = False
-        if not is_whole:
+        parent = _parent(warden) if has_first else None
+        self._first = None if parent is None else _handle(parent)
+        if not _is_below_us(warden):
             self.end()
             raise CageUnavailable(_CUT)
 
@@ -52,5 +48,26 @@ def _is_below_us(pid: int) -> bool:
     for _ in range(_MOST_STEPS):
         if pid == os.getpid():
             return True
-        pid = stat_of(pid)[1]
+        parent = _parent(pid)
+        if parent is None:
+            return _lives(pid)
+        pid = parent
     return False
+
+
+def _parent(pid: int) -> int | None:
+    """None where nobody may see it (hidepid), or it is gone."""
+    try:
+        return stat_of(pid)[1]
+    except OSError:
+        return None
+
+
+def _lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return pid > 1
