@@ -101,6 +101,14 @@ async def test_a_program_that_ends_says_why_and_is_started_again_for_who_begins_
     assert (status, "could not be started" in str(said)) == (502, True)
 
 
+async def test_a_program_that_the_agent_writes_is_not_started(bridges: Any) -> None:
+    bridge = bridges(sys.executable, str(TRICKS), "serve")
+    bridge.written = (TRICKS.parent,)
+    status, said = await Call("POST", asking("initialize")).answered(bridge)
+    assert status == 502
+    assert f"{TRICKS} is not run outside of the cage" in str(said)
+
+
 async def test_what_it_says_by_itself_is_told_to_who_listens_and_it_ends_whole(
     bridges: Any,
 ) -> None:

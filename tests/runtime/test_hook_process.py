@@ -146,3 +146,27 @@ async def test_beside_a_cage_it_does_not_start_where_the_agent_writes(
     assert of_session == str(programs.cwd)
     assert started != of_session
     assert not await asyncio.to_thread(Path(started).exists)
+
+
+@pytest.mark.parametrize("how", ["program", "script", "python", "link"])
+async def test_beside_a_cage_nothing_is_run_outside_that_the_agent_writes(
+    tmp_path: Path, how: str
+) -> None:
+    async def never() -> CagePrograms:
+        raise AssertionError("it was to run outside")
+
+    work, ran = tmp_path / "work", tmp_path / "ran"
+    work.mkdir()
+    (work / "own.py").write_text(f"#!/bin/sh\ntouch {ran}\n", "utf-8")
+    (work / "own.py").chmod(0o755)
+    (tmp_path / "link").symlink_to(work / "own.py")
+    file = str(work / "own.py")
+    programs = HookPrograms({"PATH": os.environ["PATH"]}, work, never, (work,))
+    words = {"program": [file], "script": ["sh", file], "link": [str(tmp_path / "link")]}
+    said = {"command": words[how]} if how in words else {"python": f"{file}:check"}
+    hook = HookSetup.model_validate({"hook": "agentStop", "on_host": True, **said})
+    answer = await programs.ask(hook, {})
+    assert "is not run outside of the cage: an agent can write there" in str(answer.error)
+    assert not ran.exists()
+    named = HookSetup(hook="agentStop", command=("test", "-f", file), on_host=True)
+    assert (await programs.ask(named, {})).error is None, "to be read, it may be there"

@@ -175,3 +175,22 @@ async def test_hooks_of_an_entry_run_in_the_cage_of_its_task(
         hooks = {"agentStop": [{"python": "hooks.py:note", "seconds": 20}]}
         await watched.run(trusted=True, hooks=hooks, permissions="caged")
         assert (work / "noted").read_text("utf-8") == "agent"
+
+
+async def test_a_hook_that_an_agent_made_a_link_brings_no_file_into_the_cage(
+    tmp_path: Path,
+) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("canary", "utf-8")
+    own = tmp_path / "work" / "hook.sh"
+    hooks = {"userPromptSubmitted": [{"command": [str(own)]}]}
+    async with caged(tmp_path, hooks=hooks) as watched:
+        script(watched.house.work, own.name, INSIDE)
+        session = await watched.opened()
+        await watched.asked(session, f"shell ln -sf {secret} hook.sh")
+        await watched.asked(session, "shell cat /run/programs/*/*")
+        story = await watched.house.story(session)
+        assert "canary" not in str([one for one in story if isinstance(one, ToolEnded)])
+        first, *_, last = [one for one in story if isinstance(one, HookRan)]
+        assert first.decided == "changed"
+        assert "cannot be run" in str(last.error)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from airboss.runtime.cage.git_folders import git_binds
 from airboss.store import git_trees
 from airboss.store.git_trees import NotInGit, NotKept, forget_trees, keep_tree
 from airboss.store.tree_diffs import TreePlace, list_differences, write_diff
@@ -112,6 +113,12 @@ def test_nothing_is_written_into_a_repository_that_does_not_know_the_folder(
         keep_tree(work, "run_1", "end")
     forget_trees(work, "run_1")
     assert sorted((other / ".git").rglob("*")) == before
+
+
+def test_a_repository_in_which_a_cage_worked_is_kept(work: Path, tmp_path: Path) -> None:
+    git_binds(work, lambda _: None, tmp_path / "worktrees")
+    assert (work / ".git/commondir").exists()
+    assert "a.txt" in named(work, keep_tree(work, "run_1", "end").tree)
 
 
 def test_a_linked_worktree_and_a_submodule_are_kept(work: Path, tmp_path: Path) -> None:

@@ -39,7 +39,10 @@ def session_hooks(
 
     return SessionHooks(
         given.setup.hooks,
-        HookPrograms(given.hook_environ, given.rule.cwd, given.caging),
+        HookPrograms(
+            *(given.hook_environ, given.rule.cwd, given.caging),
+            written=given.cage.written if given.cage else (),
+        ),
         state.redactor,
         lambda: facts_of(state, terms()),
         tell,

@@ -20,7 +20,7 @@ from airboss.harness.server_permits import message_in, read_body
 from airboss.net.loopback import Receive, Scope, Send
 from airboss.programs import APART, end_group, hear
 from airboss.runtime.environment import SERVER
-from airboss.runtime.host_place import HostPlace, host_place
+from airboss.runtime.host_place import HostPlace, host_place, refusal_outside
 from airboss.runtime.sweep import HOOK, sweep_hooks
 
 _LARGEST: Final = 32 * 1024 * 1024
@@ -63,6 +63,8 @@ class ServerBridge:
     environ: Mapping[str, str] = field(repr=False)
     # Of the session; the program is told, and does not start there.
     cwd: Path
+    # Where an agent in the cage writes.
+    written: tuple[Path, ...] = ()
     _run: _ServerRun | None = None
     _is_over: bool = False
     _starting: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -138,6 +140,8 @@ class ServerBridge:
             return self._run
 
     async def _start(self) -> _ServerRun:
+        if why := await asyncio.to_thread(refusal_outside, self.command, self.written):
+            raise ProxyRefused(502, why)
         mark, place = secrets.token_hex(8), await host_place(self.cwd)
         try:
             process = await asyncio.create_subprocess_exec(

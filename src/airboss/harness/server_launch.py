@@ -46,6 +46,7 @@ class ServerLaunch:
     # For programs that run on this machine though their session is in a cage.
     host_environ: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     cwd: Path = field(default_factory=Path.cwd)
+    written: tuple[Path, ...] = ()
     permits: ServerPermits = field(default_factory=ServerPermits)
     bridges: list[ServerBridge] = field(default_factory=list[ServerBridge])
     lent: dict[str, LentAddress] = field(default_factory=dict[str, LentAddress])
@@ -53,7 +54,7 @@ class ServerLaunch:
     @classmethod
     def of(cls, terms: "SessionTerms") -> "ServerLaunch":
         given = (terms.proxy, terms.environ, terms.grants, terms.hook_environ, terms.rule.cwd)
-        return cls(*given)
+        return cls(*given, written=terms.cage.written if terms.cage else ())
 
     async def servers(self, setup: Setup) -> dict[str, Server]:
         self.give_back()
@@ -88,7 +89,8 @@ class ServerLaunch:
         self, name: str, command: tuple[str, ...], env: Mapping[str, str]
     ) -> LentAddress:
         """A program outside of the cage, which is called through its door."""
-        bridge = ServerBridge(name, command, {**self.host_environ, **env}, self.cwd)
+        environ = {**self.host_environ, **env}
+        bridge = ServerBridge(name, command, environ, self.cwd, self.written)
         upstream = Upstream(name, f"http://{name}/mcp", what="MCP server")
         self.lent[name] = lent = await self._lent(upstream)
         lent.answer = bridge.serve

@@ -6,12 +6,13 @@ outlives it. What its answer means is not known here.
 """
 
 import asyncio
+import hashlib
 import json
 import os
 import secrets
 import sys
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeAlias, cast
@@ -25,7 +26,7 @@ from airboss.programs import APART, RunningProgram, end_group, give, hear
 from airboss.runtime import hook_child
 from airboss.runtime.cage.programs import CagePrograms, Place
 from airboss.runtime.cage.system import system_facts
-from airboss.runtime.host_place import host_place
+from airboss.runtime.host_place import host_place, refusal_outside
 from airboss.runtime.sweep import HOOK, sweep_hooks
 
 MOST_OUTPUT: Final = 1 << 20
@@ -36,6 +37,7 @@ _SAYS_NO: Final = 2
 _END_SECONDS: Final = 1.0
 _LOOK_SECONDS: Final = 0.005
 _NO_REASON: Final = "It gave no reason."
+_CHANGED: Final = "It was not run: {file} has changed since the session was opened."
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +58,13 @@ Caging: TypeAlias = Callable[[], Awaitable[CagePrograms]]
 @dataclass(slots=True)
 class HookPrograms:
     """Runs programs in `cwd`, in a cleaned environment; with `cage` in there, in its own. What is
-    outside though there is a cage does not start in `cwd`, which the agent writes."""
+    outside though there is a cage does not start in `cwd`, which the agent writes as well as all
+    that is `written`."""
 
     environ: Mapping[str, str]
     cwd: Path
     cage: Caging | None = None
+    written: tuple[Path, ...] = ()
 
     async def ask(self, hook: HookSetup, given: Mapping[str, Any]) -> HookAnswer:
         began = time.monotonic()
@@ -76,6 +80,9 @@ class HookPrograms:
     ) -> tuple[int | None, bytes, bytes]:
         if self.cage is None or not hook.on_host:
             return await self._talk(hook, given, self.cwd, {})
+        words = ("python", hook.python.rpartition(":")[0]) if hook.python else hook.command
+        if why := await asyncio.to_thread(refusal_outside, words, self.written):
+            raise _Failed(why)
         place = await host_place(self.cwd)
         try:
             return await self._talk(hook, given, place.folder, place.environ)
@@ -137,29 +144,35 @@ def caged_words(hook: HookSetup, place: Place) -> list[str]:
     """Blocking. A program that is not there inside is handed in: a script, or the first file that
     its interpreter is given. Other files are not, as every shell inside could read them."""
     if hook.python is None:
-        return _with_program(hook.command, place)
+        return _with_program(hook, place)
     file, _, function = hook.python.rpartition(":")
     child = place.hand_in("hook_child.py", Path(hook_child.__file__).read_bytes())
     begin = [str(system_facts().python), "-I", "-B", str(child)]
-    return [*begin, _path_in(file, place), function, hook.files.get(file, "")]
+    return [*begin, _path_in(file, hook, place), function, hook.files.get(file, "")]
 
 
-def _with_program(words: Sequence[str], place: Place) -> list[str]:
+def _with_program(hook: HookSetup, place: Place) -> list[str]:
+    words = hook.command
     for index, word in enumerate(words):
         is_interpreter = index == 0 and place.sees(Path(word))
         if os.path.isabs(word) and not is_interpreter:
-            return [*words[:index], _path_in(word, place), *words[index + 1 :]]
+            return [*words[:index], _path_in(word, hook, place), *words[index + 1 :]]
     return list(words)
 
 
-def _path_in(file: str, place: Place) -> str:
-    path = Path(file)
+def _path_in(file: str, hook: HookSetup, place: Place) -> str:
+    path, digest = Path(file), hook.files.get(file)
     if place.sees(path) or not path.is_file():
+        return file
+    # An agent may have put a link there, to a file that it cannot read.
+    if digest is None and place.is_led_by_agents(path):
         return file
     try:
         content = strange_files.read(path, LARGEST_SCRIPT)
     except strange_files.FileTooLarge:
         raise _Failed(f"{file} is not in the cage, and too large to be handed in.") from None
+    if digest is not None and hashlib.sha256(content).hexdigest() != digest:
+        raise _Failed(_CHANGED.format(file=file))
     return str(place.hand_in(path.name, content))
 
 
@@ -191,7 +204,7 @@ def digest_of_file(file: str) -> str | None:
 def _must_be_as_before(hook: HookSetup) -> None:
     for file, digest in hook.files.items():
         if digest_of_file(file) != digest:
-            raise _Failed(f"It was not run: {file} has changed since the session was opened.")
+            raise _Failed(_CHANGED.format(file=file))
 
 
 async def _ended_within(process: RunningProgram, seconds: float) -> bool:

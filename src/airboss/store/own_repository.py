@@ -25,7 +25,8 @@ def foreign_part(top: Path, git_dir: Path, ref: str) -> str | None:
         return ".git is a link"
     common = _pointed_at(git_dir / "commondir", git_dir)
     if dot.is_dir():
-        if common is not None or not _is_same(dot, git_dir):
+        # A cage leaves one there that names itself.
+        if not _is_same(dot, git_dir) or not _is_same(dot, common or dot):
             return ".git names another repository"
     elif not _names_back(git_dir, top):
         return ".git names a repository that does not know this folder"

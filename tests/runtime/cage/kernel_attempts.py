@@ -206,6 +206,16 @@ def a_rank_above_others(scene: Scene) -> object:
     return True
 
 
+@attempt("privileges")
+def a_copy_of_all_that_a_disk_has(scene: Scene) -> object:
+    """A snapshot of btrfs: another disk says that it has no such thing."""
+    place = os.open(scene.work, os.O_RDONLY)
+    return all(
+        reaches_the_kernel(16, 29, place, request, bytes(4096))
+        for request in (0x50009401, 0x50009417)
+    )
+
+
 @attempt("privileges", control="root")
 def words_typed_into_a_terminal(scene: Scene) -> object:
     _, terminal = os.openpty()

@@ -49,6 +49,19 @@ def test_where_namespaces_are_forbidden_it_is_said_what_to_do(tmp_path: Path) ->
     assert "container" in found.advice
 
 
+@pytest.mark.parametrize(
+    "fails", ["kill -9 $$", "echo 'bwrap: fork: Resource temporarily unavailable' >&2; exit 1"]
+)
+def test_what_failed_on_a_machine_that_is_short_of_something_is_tried_again(
+    tmp_path: Path, fails: str
+) -> None:
+    real = shutil.which("bwrap")
+    environ = path_with(tmp_path, f"{fails}; exit 1")
+    assert ability(environ).kind != "strong"
+    path_with(tmp_path, f'exec {real} "$@"')
+    assert ability(environ).kind == "strong"
+
+
 def test_an_old_kernel_has_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(landlock, "version", lambda: 3)
     found = ability(path_with(tmp_path, None))

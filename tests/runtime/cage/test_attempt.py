@@ -1,7 +1,9 @@
 """A command in a cage: what is there, how it ends, and what a flood does."""
 
 import asyncio
+import marshal
 import os
+import resource
 import tempfile
 from collections.abc import Generator
 from dataclasses import replace
@@ -18,6 +20,7 @@ from airboss.runtime.cage.attempt import Attempted, attempt
 from airboss.runtime.cage.autogroups import is_enabled
 from airboss.runtime.cage.doors import CageDoors
 from airboss.runtime.cage.group import CageGroup, make_group
+from airboss.runtime.cage.inside import landlock
 from airboss.runtime.cage.plan import CageKind, CagePlan
 from airboss.runtime.cage.variables import WAY_OUT_PORT
 from tests.runtime.cage.conftest import BOMB
@@ -50,6 +53,15 @@ async def test_a_command_ends_as_it_would_elsewhere(work: Path, kind: CageKind) 
     ended = await inside(work, "echo out; echo err >&2; touch made", kind)
     assert (ended.output, ended.errors) == (b"out\n", b"err\n")
     assert (work / "made").exists()
+
+
+@pytest.mark.parametrize("kind", ["strong", "narrow"])
+async def test_the_kernel_ends_it_first_where_memory_runs_out(work: Path, kind: CageKind) -> None:
+    script = "cat /proc/self/oom_score_adj; (echo 0 >/proc/self/oom_score_adj) 2>/dev/null; exit $?"
+    ended = await inside(work, script, kind)
+    assert ended.output == b"1000\n"
+    # Without Landlock, who runs inside may take that back.
+    assert ended.code or not landlock.version()
 
 
 async def test_without_a_control_group_it_is_nice_to_all_others(
@@ -210,10 +222,56 @@ async def test_a_crash_is_told_to_no_program_outside(work: Path) -> None:
     assert (await inside(work, script)).output == b"(1, 1)\n"
 
 
+@pytest.mark.parametrize("kind", ["strong", "narrow"])
+async def test_no_process_goes_before_all_others_though_its_user_may(
+    work: Path, kind: CageKind
+) -> None:
+    """Seen in what the warden is told: few users have such limits, and nobody can give them."""
+    plan = CagePlan(kind, "default", CageProfile(), work, "k")
+    life = life_module.CageLife(plan, work.parent / "data")
+    await life.open(life_module.Caged(("true",)))
+    config = (life.folders.doors / life_module.CONFIG).read_bytes()
+    said = marshal.loads(config)  # noqa: S302 - of our own
+    await life.close()
+    assert {said["limits"][name] for name in ("RTPRIO", "NICE")} == {0}
+
+
 async def test_descriptors_have_a_bound(work: Path) -> None:
     code = "import os\nwhile True: os.dup(0)"
     ended = await inside(work, f"python3 -c '{code}'")
     assert b"Too many open files" in ended.errors
+
+
+# More than a program may have that is started with the usual soft limit.
+ON_THEIR_WAY = """
+import array, socket, time
+pairs, sent = [], array.array("i", [0] * 200)
+for _ in range(8):
+    pairs.append(socket.socketpair())
+    pairs[-1][0].sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, sent)])
+open("filled", "w").close()
+while True:
+    time.sleep(1)
+"""
+
+
+async def test_descriptors_that_are_sent_in_one_cage_keep_no_other_from_its_start(
+    work: Path, tmp_path: Path
+) -> None:
+    (work / "send.py").write_text(ON_THEIR_WAY, "utf-8")
+    (tmp_path / "other").mkdir()
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    sending = asyncio.create_task(inside(work, "exec python3 send.py"))
+    try:
+        assert await soon((work / "filled").exists)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (1024, before[1]))
+        plan = CagePlan("strong", "default", CageProfile(), tmp_path / "other", "other")
+        ended = await attempt(plan, tmp_path / "data", ("true",))
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+        sending.cancel()
+        await asyncio.wait([sending])
+    assert ended.code == 0, ended.errors
 
 
 MEMORY = "python3 -c 'x = bytearray(1 << 30); import time; time.sleep(60)'"

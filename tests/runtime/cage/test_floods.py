@@ -6,14 +6,17 @@ import contextlib
 import shutil
 import time
 from collections.abc import AsyncGenerator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from airboss.runtime.cage import watch
+from airboss.runtime.cage.doors import CageDoors
+from airboss.runtime.cage.variables import WAY_OUT_PORT
 from airboss.runtime.signals import RuntimeLost
 from tests.runtime.cage.conftest import BOMB
-from tests.runtime.cage.yard import Yard, last_output, said
+from tests.runtime.cage.yard import Yard, always, last_output, said
 from tests.runtime.conftest import Listener
 from tests.trials import sampled, trial, whole_only
 
@@ -123,10 +126,14 @@ BOUNDED = [
 async def test_a_flood_that_is_bounded_is_refused_in_words_and_its_session_goes_on(
     yard: Yard, kind: str, flood: str, words: str
 ) -> None:
+    async def listen(reader: asyncio.StreamReader, _: asyncio.StreamWriter) -> None:
+        await reader.read()
+
+    yard.pool.plan = replace(yard.pool.plan, doors=always(CageDoors(way_out=listen)))
     calm, flooded = Listener(), Listener()
     other = await yard.session(calm, yard.key("calm"))
     session = await yard.session(flooded, yard.key("flooded"))
-    text = flood.replace("PORT", str(yard.flight.stage.port))
+    text = flood.replace("PORT", str(WAY_OUT_PORT))
     (yard.flight.folder / "flood.py").write_text(text, "utf-8")
     async with loop_stays_free():
         await said(session, flooded, "shell python3 flood.py 2>&1")

@@ -74,8 +74,10 @@ async def test_all_walls_hold_around_it(tmp_path: Path, kind: CageKind) -> None:
 
 
 async def test_it_is_in_the_namespaces_of_its_cage(tmp_path: Path) -> None:
-    async with cage_of(tmp_path, ("sh", "-c", "ls -l /proc/self/ns > ns; sleep 600")) as programs:
+    command = ("sh", "-c", "ls -l /proc/self/ns > said; mv said ns; sleep 600")
+    async with cage_of(tmp_path, command) as programs:
         said = await output(programs, "ls", "-l", "/proc/self/ns")
+        assert await soon((tmp_path / "work/ns").exists)
         known = (tmp_path / "work/ns").read_text("utf-8")
         outside = {name: os.readlink(f"/proc/self/ns/{name}") for name in ("net", "pid", "mnt")}
     for name, ours in outside.items():

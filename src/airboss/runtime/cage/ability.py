@@ -1,5 +1,6 @@
 """Which cage holds on this machine: a strong one, a narrow one, or none; why, and what to do."""
 
+import errno
 import functools
 import os
 import re
@@ -42,8 +43,12 @@ class Ability:
 
 
 def ability(environ: Mapping[str, str] = os.environ) -> Ability:
-    """Blocking, the first time: a cage is tried. Found again when the search path changes."""
-    found = _ability(environ.get("PATH", os.defpath))
+    """Blocking, the first time: a cage is tried. Found again when the search path changes, and
+    where it failed for a reason that may be gone."""
+    try:
+        found = _ability(environ.get("PATH", os.defpath))
+    except _Passing as passing:
+        found = passing.meanwhile
     return replace(found, is_unbounded=_is_unbounded(found.kind))
 
 
@@ -52,6 +57,14 @@ def _is_unbounded(kind: AbilityKind) -> bool:
     if kind == "none" or os.geteuid() != 0 or (kind == "strong" and can_bound()):
         return False
     return group_version() is None
+
+
+class _Passing(Exception):
+    """Nothing that is kept in mind: what holds as long as it fails."""
+
+    def __init__(self, meanwhile: Ability) -> None:
+        super().__init__(meanwhile.why)
+        self.meanwhile = meanwhile
 
 
 @functools.lru_cache(maxsize=4)
@@ -67,7 +80,10 @@ def _ability(path: str) -> Ability:
     disables = _version(bwrap) >= _FIRST_TO_DISABLE
     failure = _tried(bwrap)
     if failure is not None:
-        return _lesser(f"Bubblewrap cannot make namespaces here: {failure}", _ALLOW)
+        lesser = _lesser(f"Bubblewrap cannot make namespaces here: {failure.words}", _ALLOW)
+        if failure.may_pass:
+            raise _Passing(lesser)
+        return lesser
     return Ability("strong", "Namespaces, seccomp and limits hold.", "", bwrap, disables)
 
 
@@ -89,17 +105,26 @@ def _version(bwrap: str) -> tuple[int, ...]:
     return tuple(map(int, found.groups())) if found else (0, 0)
 
 
-def _tried(bwrap: str) -> str | None:
+@dataclass(frozen=True)
+class _Failure:
+    words: str
+    # A machine that is busy, or short of memory or processes.
+    may_pass: bool
+
+
+def _tried(bwrap: str) -> _Failure | None:
     """Why the walls could not be made; none where they could."""
     walls = ["--unshare-all", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev"]
     # Without an init of its own, which we would adopt and have to bury.
     said = _run([bwrap, *walls, "--as-pid-1", "--cap-drop", "ALL", "--", "/bin/true"])
     if said is None:
-        return "it did not end."
+        return _Failure("it did not end.", may_pass=True)
     if said.returncode == 0:
         return None
     words = said.stderr.strip().splitlines()
-    return (words[-1] if words else f"exit code {said.returncode}").rstrip(".") + "."
+    last = (words[-1] if words else f"exit code {said.returncode}").rstrip(".") + "."
+    is_short = any(os.strerror(one) in last for one in (errno.EAGAIN, errno.ENOMEM))
+    return _Failure(last, may_pass=is_short or said.returncode < 0)
 
 
 def _run(command: list[str]) -> "subprocess.CompletedProcess[str] | None":

@@ -7,6 +7,7 @@ inside that forwards.
 import array
 import asyncio
 import contextlib
+import logging
 import os
 import socket
 import struct
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from airboss.background import Background
+from airboss.errors import CageUnavailable
 from airboss.runtime.cage.inside.warden import TAKEN
 from airboss.runtime.cage.programs import CagePrograms, Place
 from airboss.runtime.cage.variables import SERVERS_PORT, USER_PORT, WAY_OUT_PORT
@@ -31,6 +33,8 @@ _MOST_HANDED: Final = 16
 _MOST_CONNECTIONS: Final = 128
 _LIMIT_BYTES: Final = 1 << 17
 _CLOSE_SECONDS: Final = 2.0
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -101,7 +105,10 @@ class Handover:
             hand.close()
             (self._folder / HAND).unlink(missing_ok=True)
             connection.setblocking(False)
-            *doors, asking = await _received(connection)
+            try:
+                *doors, asking = await _received(connection)
+            except ValueError:  # it ended in between
+                return
             self.programs = CagePrograms(asking, self._place)
             for listening, answer in zip(doors, self._handlers.values(), strict=True):
                 server = await asyncio.start_server(
@@ -110,7 +117,11 @@ class Handover:
                 self._servers.append(server)
             said = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
             pid = _CREDENTIALS.unpack(said)[0]
-            await asyncio.to_thread(self._hold, pid)
+            try:
+                await asyncio.to_thread(self._hold, pid)
+            except CageUnavailable as unavailable:  # the warden ends, and says that in its words
+                _log.warning("%s", unavailable)
+                return
             await loop.sock_sendall(connection, TAKEN)
         self.pid.set_result(pid)
 

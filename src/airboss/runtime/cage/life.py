@@ -23,6 +23,7 @@ from airboss.runtime.cage.folders import CageFolders
 from airboss.runtime.cage.git_folders import closes_git, git_binds, git_refusal
 from airboss.runtime.cage.group import PROCESSES, CageGroup, make_group
 from airboss.runtime.cage.inside import landlock
+from airboss.runtime.cage.lifeline import Lifeline
 from airboss.runtime.cage.mount_points import clear_way
 from airboss.runtime.cage.own_code import code_binds, own_code, refusal_to_work
 from airboss.runtime.cage.pid_bound import bound_processes, can_bound
@@ -84,6 +85,7 @@ class CageLife:
         self.handover: Handover | None = None
         self.group: CageGroup | None = None
         self._pins: Pins | None = None
+        self._lifeline: Lifeline | None = None
 
     async def open(self, inside: Caged, environ: Mapping[str, str] = os.environ) -> tuple[str, ...]:
         """The command that starts it; more arguments of what runs inside may come behind."""
@@ -92,7 +94,7 @@ class CageLife:
         try:
             await asyncio.to_thread(self.folders.make, self.plan.owner)
             place = await asyncio.to_thread(self._place)
-            self.handover = Handover(self.folders.doors, self._doors, place, self._bound)
+            self.handover = Handover(self.folders.doors, self._doors, place, self._hold)
             self.handover.open()
             return await asyncio.to_thread(self._build, inside, found)
         except BaseException as error:
@@ -118,14 +120,18 @@ class CageLife:
         """Starts programs inside, once the cage runs."""
         return None if self.handover is None else self.handover.programs
 
-    def _bound(self, pid: int) -> None:
+    def _hold(self, pid: int) -> None:
         """Blocking, while the warden waits: `pid` is its process."""
-        if self.plan.kind == "strong" and self.group is None and can_bound():
+        is_strong = self.plan.kind == "strong"
+        self._lifeline = Lifeline(pid, has_first=is_strong)
+        if is_strong and self.group is None and can_bound():
             bound_processes(pid, self.plan.terms.processes)
 
     async def close(self) -> None:
         if self.handover is not None:
             await self.handover.close()
+        if self._lifeline is not None:
+            self._lifeline.end()
         if self.group is not None:
             await asyncio.to_thread(self.group.remove)
         if self._pins is not None:
@@ -211,7 +217,8 @@ class CageLife:
         named = tuple(expanded(path, home) for path in (*terms.read, *terms.write))
         seen = (self.plan.cwd, *named, *facts.folders, *facts.toolchains)
         here = self.folders.programs
-        return Place(here, PROGRAMS if self.plan.kind == "strong" else here, seen)
+        inside = PROGRAMS if self.plan.kind == "strong" else here
+        return Place(here, inside, seen, written=(self.plan.cwd, *named))
 
     def _config(self, layout: CageLayout, inside: Caged) -> dict[str, object]:
         """What the warden reads."""
@@ -222,6 +229,9 @@ class CageLife:
             # With 0 the kernel would still hand the core to a program of the system, outside.
             "CORE": 1,
             "NOFILE": _DESCRIPTORS,
+            # Some users may go before all others, for sound.
+            "RTPRIO": 0,
+            "NICE": 0,
             # Without a namespace of users it would count what its user has anywhere.
             **({"NPROC": plan.terms.processes} if is_strong else {}),
         }

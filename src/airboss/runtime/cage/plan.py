@@ -24,6 +24,11 @@ class CagePlan:
     # The task run or the session that it is deleted with.
     owner: str = ""
 
+    @property
+    def written(self) -> tuple[Path, ...]:
+        """Where agents in it write, of folders that are not its own."""
+        return (self.cwd, *(Path(path).expanduser() for path in self.terms.write))
+
 
 def cage_key(identity: str, folder: Path, profile: str, owner: str) -> str:
     """`owner` is the task run or the chat session whose cage it is."""

@@ -12,7 +12,7 @@ import json
 import os
 import signal
 import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -20,6 +20,7 @@ from typing import Any, Final, cast
 
 from airboss.errors import AirbossError
 from airboss.runtime.cage.inside.starter import LONGEST
+from airboss.runtime.cage.way_to import way_to
 
 MOST_PROGRAMS: Final = 64
 _START_SECONDS: Final = 10.0
@@ -87,8 +88,9 @@ class Place:
 
     here: Path
     inside: Path
-    # What else can be seen from there, by the same path.
+    # What else can be seen from there, by the same path; and where agents may write.
     seen: tuple[Path, ...] = ()
+    written: tuple[Path, ...] = ()
 
     def hand_in(self, name: str, content: bytes) -> Path:
         """Blocking. A copy that nobody inside can change; the path that it has there."""
@@ -104,8 +106,16 @@ class Place:
 
     def sees(self, path: Path) -> bool:
         """Blocking. Whether it is there inside, by its own path."""
-        real = Path(os.path.realpath(path))
-        return any(real == top or top in real.parents for top in self.seen)
+        return _is_below(Path(os.path.realpath(path)), self.seen)
+
+    def is_led_by_agents(self, path: Path) -> bool:
+        """Blocking. Whether the way to it goes through a folder of theirs: then they say where it
+        leads."""
+        return any(_is_below(place, self.written) for place in way_to(path))
+
+
+def _is_below(path: Path, tops: Iterable[Path]) -> bool:
+    return any(path == top or top in path.parents for top in tops)
 
 
 _NUMBERS: Final = itertools.count(1)

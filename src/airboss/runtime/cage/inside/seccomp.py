@@ -24,6 +24,10 @@ _SET_USER_ID = 0o4000
 _CREATES = 0o100 | 0o20000000
 # They put words into a terminal as if somebody had typed them.
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
+# They make a copy of all that a disk has, below any folder of it: two of btrfs, one of bcachefs.
+# Only the kind and the number in it say which request it is.
+_SNAPSHOTS = (0x9401, 0x9417, 0xBC10)
+_REQUEST = 0xFFFF
 _NO_NEW_PRIVILEGES = 38
 _SET_FILTER = 1
 
@@ -84,6 +88,18 @@ def _apart(machine: str) -> list[bytes]:
     return parts
 
 
+def _no_requests(number: int) -> list[bytes]:
+    """To devices and disks. Left with something else loaded than the number."""
+    inner = [
+        _said(_LOAD, _SECOND),
+        *(_said(_EQUAL, _TIOCSTI, yes=1), _said(_EQUAL, _TIOCLINUX, no=1), _refuse(EPERM)),
+        _said(_AND, _REQUEST),
+    ]
+    for snapshot in _SNAPSHOTS:
+        inner += [_said(_EQUAL, snapshot, no=1), _refuse(EPERM)]
+    return [_said(_EQUAL, number, no=len(inner)), *inner]
+
+
 def program(machine: str, *, network: bool, debuggers: bool) -> bytes:
     """The filter. Without `network`, which only a cage without namespaces is, there is no way to a
     socket that somebody else has, or to another process."""
@@ -111,11 +127,7 @@ def program(machine: str, *, network: bool, debuggers: bool) -> bytes:
         parts += _only_these_sockets(calls["socket"], [UNIX])
         parts += _no_datagrams(calls["socket"]) + _no_datagrams(calls["socketpair"])
         parts += _apart(machine)
-    parts += [
-        *(_said(_EQUAL, calls["ioctl"], no=4), _said(_LOAD, _SECOND)),
-        *(_said(_EQUAL, _TIOCSTI, yes=1), _said(_EQUAL, _TIOCLINUX, no=1), _refuse(EPERM)),
-        _said(_RETURN, ALLOW),
-    ]
+    parts += [*_no_requests(calls["ioctl"]), _said(_RETURN, ALLOW)]
     return b"".join(parts)
 
 

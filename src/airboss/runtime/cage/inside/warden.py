@@ -96,12 +96,29 @@ def drop_capabilities() -> None:
     libc.call("capset", "capset", struct.pack("Ii", _CAPABILITIES_V3, 0), bytes(24))
 
 
+def raise_descriptors() -> None:
+    """What is on its way over sockets counts for all programs of a user: who may have more than an
+    agent can send does not wait for one that fills them."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
 def set_limits(limits: dict[str, int]) -> None:
     for name, value in limits.items():
         kind = getattr(resource, f"RLIMIT_{name}")
         _, hard = resource.getrlimit(kind)
+        if kind == resource.RLIMIT_NOFILE:
+            hard //= 2  # the rest is for the next warden
         most = value if hard == resource.RLIM_INFINITY else min(value, hard)
         resource.setrlimit(kind, (most, most))
+
+
+def be_ended_first() -> None:
+    """Where the memory of the machine runs out, the kernel ends the largest process: what an agent
+    has in sockets or pipes counts for none, and the server would be larger."""
+    place = posix.open("/proc/self/oom_score_adj", posix.O_WRONLY)
+    posix.write(place, b"1000")
+    posix.close(place)
 
 
 def put_up_walls(said: dict[str, Any]) -> None:
@@ -171,9 +188,11 @@ def main(said: dict[str, Any]) -> NoReturn:
     try:
         take_wire(said["wire"])
         look_at_mounts(said["mounted"])
+        raise_descriptors()
         asked = hand_out(said["hand"], said["ports"])
         posix.chdir(said["cwd"])
         posix.nice(said["nice"])
+        be_ended_first()
         put_up_walls(said)
         leave_starter(asked)
     except OSError as error:
