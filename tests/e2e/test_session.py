@@ -361,7 +361,8 @@ def test_the_address_names_the_session_in_the_title_and_says_where_there_is_none
     person = at_page(portal, page, new_session(portal, "say hello"))
     expect(person.page).to_have_title("say hello · Airboss")
     page.goto(f"{portal.url}/index.html?session=ses_nobody")
-    expect(page.get_by_text("Could not load this session.")).to_be_visible(timeout=10_000)
+    expect(page.get_by_text("Could not show this session.")).to_be_visible(timeout=10_000)
+    expect(page.get_by_role("heading", level=1)).to_have_text("Session")
 
 
 # Following the end.

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from http import HTTPStatus
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -157,12 +157,15 @@ async def _not_valid(request: Request, error: Exception) -> Response:
     if _is_of_another_kind(request):
         detail = "The body must be JSON, with `Content-Type: application/json`."
         return answer(_path(request), 415, "unsupported_media_type", detail)
-    places = [
-        f"{_place(tuple(fault_place(wrong)))}: {fault_words(wrong).rstrip('.')}"
-        for wrong in told_faults(cast("RequestValidationError", error).errors())
-    ]
-    detail = _SHAPES.text("; ".join(places))
+    faults = told_faults(cast("RequestValidationError", error).errors())
+    detail = _SHAPES.text("; ".join(map(_told, faults)))
     return answer(_path(request), 422, "invalid", f"{detail}.")
+
+
+def _told(fault: Mapping[str, Any]) -> str:
+    if fault["type"] == "json_invalid":
+        return f"body: Not valid JSON at character {fault['loc'][-1] + 1}"
+    return f"{_place(tuple(fault_place(fault)))}: {fault_words(fault).rstrip('.')}"
 
 
 def _place(steps: tuple[str | int, ...]) -> str:
