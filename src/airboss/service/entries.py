@@ -192,10 +192,10 @@ class Entries:
         if busy():  # asked last, without a wait until it is done
             what = "A session is open, or a task or job is running" if source == "test" else _RUNS
             raise Conflict(f"{what}. You can install another entry when that has ended.")
-        self._pinned = True
-        self._put(made)
         if self.on_install and source == "api":
             await self.on_install(made)
+        self._pinned = True
+        self._put(made)
         return made
 
     async def take(self, digest: str) -> None:

@@ -1,5 +1,6 @@
 """An entry that a call to one server has installed is that of all servers of the database."""
 
+import asyncio
 import logging
 from dataclasses import dataclass, field
 from typing import Final
@@ -28,6 +29,8 @@ class SharedEntry:
     log: EventLog
     # What the database said last.
     digest: str | None = None
+    # What was read before another entry was installed here must not take the place of that.
+    _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     _work: Background = field(default_factory=lambda: Background("installed entry"))
 
     async def start(self) -> None:
@@ -43,9 +46,10 @@ class SharedEntry:
         await self._work.close(cancel=True)
 
     async def _tell(self, made: Installed) -> None:
-        self.digest = made.digest
-        await self.entries.keep(made)
-        await self.store.keep(made.digest, actor().who or "", made.loaded_at)
+        async with self._turn:
+            await self.entries.keep(made)
+            await self.store.keep(made.digest, actor().who or "", made.loaded_at)
+            self.digest = made.digest
         self.log.announce(ENTRY)
 
     async def _look_on(self) -> None:
@@ -55,10 +59,11 @@ class SharedEntry:
 
     async def _look(self, *, is_new: bool) -> None:
         try:
-            if is_new:
-                self.digest = await self.store.digest()
-            if self.digest:
-                await self.entries.take(self.digest)
+            async with self._turn:
+                if is_new:
+                    self.digest = await self.store.digest()
+                if self.digest:
+                    await self.entries.take(self.digest)
         except StoreUnavailable as error:
             _log.debug("Could not look for the installed entry: %s", error)
         except AirbossError as error:
