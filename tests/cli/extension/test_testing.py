@@ -28,7 +28,10 @@ def shout(word: str, times: int = 1) -> str:
 def here(nowhere: Portal, quick_python: dict[str, str]) -> Portal:
     """No server runs here, and none is left behind."""
     nowhere.work.mkdir()
-    nowhere.extra_environ |= {**quick_python, "COPILOT_HOME": str(nowhere.folder / "copilot")}
+    home, notes = nowhere.folder / "copilot", nowhere.folder / "notes"
+    notes.mkdir()
+    # The samples of the seed write down what they hear.
+    nowhere.extra_environ |= {**quick_python, "COPILOT_HOME": str(home), "NOTES": str(notes)}
     return nowhere
 
 
