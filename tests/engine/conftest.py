@@ -1,17 +1,21 @@
-"""A house with real sessions for the tests of those who work with them; it has no engine."""
+"""A house with real sessions for the tests of those who work with them, and a workshop with engines
+for the tests of what they do: those have no sessions."""
 
 import gc
 from collections.abc import AsyncGenerator, Generator
+from contextlib import closing
 from pathlib import Path
 from typing import Final
 
 import pytest
 
+from airboss.engine.durable import Engine
 from airboss.engine.homes import EngineHome
 from airboss.engine.local_file import FILE, LocalFile
 from airboss.engine.shared_schema import SharedSchema
 from tests.databases import POSTGRES, SQLITE
-from tests.engine.homes import migrated_engine
+from tests.engine.homes import MakeEngine, migrated_engine
+from tests.engine.workshop import Diary, Workshop
 from tests.houses import LEAVES_CONNECTION, parametrize_houses
 from tests.postgres import Postgres
 from tests.service.errands import SCRIPT, TaskHouse, task_house_in
@@ -56,3 +60,23 @@ def engine_home(request: pytest.FixtureRequest, tmp_path: Path) -> Generator[Eng
     yield SharedSchema(postgres.url(name), "wrk_1", "own_1")
     gc.collect()  # what DBOS leaves is not complained of in another test
     postgres.drop(name)
+
+
+@pytest.fixture
+async def shop(tmp_path: Path) -> AsyncGenerator[Workshop]:
+    with closing(Diary(tmp_path / "diary.sqlite")) as diary:
+        yield Workshop(diary, {})
+
+
+@pytest.fixture
+async def make_engine(engine_home: EngineHome, shop: Workshop) -> AsyncGenerator[MakeEngine]:
+    """One after the other, on the same database; all are closed at the end."""
+    made: list[Engine] = []
+
+    def make() -> Engine:
+        made.append(Engine(engine_home, shop))
+        return made[-1]
+
+    yield make
+    for engine in made:
+        await engine.close()

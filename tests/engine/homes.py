@@ -1,16 +1,20 @@
 """Both databases that an engine may live in, for tests that hold on each."""
 
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
-from typing import Any
+from typing import Any, TypeAlias
 
 import psycopg
 from dbos import DBOS
 
+from airboss.engine.durable import Engine
 from airboss.engine.homes import EngineHome
 from airboss.engine.local_file import LocalFile
 from airboss.engine.shared_schema import SharedSchema
 from tests.postgres import Postgres
+
+MakeEngine: TypeAlias = Callable[[], Engine]
 
 
 def migrated_engine(postgres: Postgres) -> str:

@@ -4,9 +4,9 @@ import asyncio
 import subprocess
 import sys
 import time
-from collections.abc import AsyncGenerator, Callable, Coroutine
+from collections.abc import Coroutine
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import pytest
 
@@ -17,8 +17,8 @@ from airboss.entry.build import alt, loop, par, ref, seq
 from airboss.entry.document import Work
 from airboss.errors import Conflict, StoreUnavailable
 from airboss.model.run_events import RunEnding
-from tests.engine.homes import execute_in, rows_of
-from tests.engine.workshop import Diary, Workshop, repeated
+from tests.engine.homes import MakeEngine, execute_in, rows_of
+from tests.engine.workshop import Workshop, endings, repeated, until
 
 STOPPED = RunEnding(outcome="canceled", reason="Stopped by me.", who="me")
 GOOD, BAD, SLOW, THIRD, MUTE = (ref(name) for name in ("good", "bad", "slow", "third", "mute"))
@@ -29,29 +29,6 @@ EVERYTHING = seq(
     ),
     ref("last"),
 )
-
-MakeEngine: TypeAlias = Callable[[], Engine]
-
-
-@pytest.fixture
-async def shop(tmp_path: Path) -> AsyncGenerator[Workshop]:
-    shop = Workshop(Diary(tmp_path / "diary.sqlite"), {})
-    yield shop
-    shop.diary.close()
-
-
-@pytest.fixture
-async def make_engine(engine_home: EngineHome, shop: Workshop) -> AsyncGenerator[MakeEngine]:
-    """One after the other, on the same database; all are closed at the end."""
-    made: list[Engine] = []
-
-    def make() -> Engine:
-        made.append(Engine(engine_home, shop))
-        return made[-1]
-
-    yield make
-    for engine in made:
-        await engine.close()
 
 
 @pytest.fixture
@@ -65,19 +42,6 @@ async def run(engine: Engine, shop: Workshop, work: Work, name: str = "run_1") -
     await engine.start(name)
     await asyncio.wait_for(shop.end_of(name).wait(), 20)
     return endings(shop, name)
-
-
-def endings(shop: Workshop, name: str = "run_1") -> list[str]:
-    lines = shop.diary.read(name)
-    return [f"{path} {said}".strip() for path, what, said in lines if what == "end"]
-
-
-async def until(shop: Workshop, *lines: tuple[str, str], name: str = "run_1") -> None:
-    """Until the diary has each of these: a path and what happened there."""
-    end = time.monotonic() + 30
-    while not {*lines} <= {(path, what) for path, what, _ in shop.diary.read(name)}:
-        assert time.monotonic() < end, shop.diary.read(name)
-        await asyncio.sleep(0.005)
 
 
 def rows(home: EngineHome, asked: str) -> list[Any]:

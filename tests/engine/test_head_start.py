@@ -1,9 +1,7 @@
 """A new run of one task works at once: its workflow is stored a moment later, or by the next."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
-from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import pytest
 
@@ -12,33 +10,17 @@ from airboss.engine.homes import EngineHome
 from airboss.engine.workflows import Workflows
 from airboss.entry.build import ref
 from airboss.errors import StoreUnavailable
-from tests.engine.homes import rows_of
-from tests.engine.workshop import Diary, Workshop, repeated
+from tests.engine.homes import MakeEngine, rows_of
+from tests.engine.workshop import Workshop, repeated, until
 
 RUN = "run_1"
 WORKING = ("0", "put 4")
 
-MakeEngine: TypeAlias = Callable[[], Engine]
-
 
 @pytest.fixture
-async def shop(tmp_path: Path) -> AsyncGenerator[Workshop]:
-    shop = Workshop(Diary(tmp_path / "diary.sqlite"), {RUN: ref("slow")}, slow_seconds=0.3)
-    yield shop
-    shop.diary.close()
-
-
-@pytest.fixture
-async def make_engine(engine_home: EngineHome, shop: Workshop) -> AsyncGenerator[MakeEngine]:
-    made: list[Engine] = []
-
-    def make() -> Engine:
-        made.append(Engine(engine_home, shop))
-        return made[-1]
-
-    yield make
-    for engine in made:
-        await engine.close()
+def shop(shop: Workshop) -> Workshop:
+    shop.works[RUN], shop.slow_seconds = ref("slow"), 0.3
+    return shop
 
 
 @pytest.fixture
@@ -52,12 +34,6 @@ def stored(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
 
     monkeypatch.setattr(Workflows, "start", start)
     return may
-
-
-async def until(shop: Workshop, line: tuple[str, str]) -> None:
-    async with asyncio.timeout(30):
-        while line not in {(path, what) for path, what, _ in shop.diary.read(RUN)}:  # noqa: ASYNC110
-            await asyncio.sleep(0.005)
 
 
 def begun(engine: Engine) -> "asyncio.Task[None]":

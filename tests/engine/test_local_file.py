@@ -15,16 +15,16 @@ from airboss.engine.durable import Engine
 from airboss.engine.local_file import FILE, LocalFile, url_of
 from airboss.entry.build import par, ref, seq
 from airboss.errors import StoreUnavailable
-from tests.engine.workshop import Diary, Workshop
+from tests.engine.workshop import Workshop
 
 GOOD, BAD = ref("good"), ref("bad")
 MIGRATIONS = len(_migration.sqlite_migrations)
 
 
 @pytest.fixture
-async def shop(tmp_path: Path) -> AsyncGenerator[Workshop]:
-    with closing(Diary(tmp_path / "diary.sqlite")) as diary:
-        yield Workshop(diary, {"run_1": par(GOOD, seq(GOOD, BAD))})
+def shop(shop: Workshop) -> Workshop:
+    shop.works["run_1"] = par(GOOD, seq(GOOD, BAD))
+    return shop
 
 
 @pytest.fixture

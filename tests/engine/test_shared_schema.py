@@ -6,7 +6,6 @@ import gc
 import warnings
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager
-from pathlib import Path
 
 import pytest
 from dbos import DBOS
@@ -15,7 +14,7 @@ from airboss.engine.durable import Engine
 from airboss.engine.shared_schema import SharedSchema
 from airboss.entry.build import alt, loop, par, ref, seq
 from tests.engine.homes import execute_in, migrated_engine, rows_of
-from tests.engine.workshop import Diary, Workshop, repeated
+from tests.engine.workshop import Workshop, endings, repeated, until
 from tests.postgres import Postgres
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*was deleted while still open:ResourceWarning")
@@ -36,13 +35,6 @@ def url(postgres: Postgres) -> Generator[str]:
     postgres.drop(name)
 
 
-@pytest.fixture
-async def shop(tmp_path: Path) -> AsyncGenerator[Workshop]:
-    shop = Workshop(Diary(tmp_path / "diary.sqlite"), {})
-    yield shop
-    shop.diary.close()
-
-
 @asynccontextmanager
 async def engine_of(home: SharedSchema, shop: Workshop) -> AsyncGenerator[Engine]:
     """DBOS is one for a process: workers of a test come one after the other."""
@@ -56,17 +48,6 @@ async def engine_of(home: SharedSchema, shop: Workshop) -> AsyncGenerator[Engine
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ResourceWarning)
             gc.collect()
-
-
-def endings(shop: Workshop, name: str = "run_1") -> list[str]:
-    lines = shop.diary.read(name)
-    return [f"{path} {said}".strip() for path, what, said in lines if what == "end"]
-
-
-async def until(shop: Workshop, *lines: tuple[str, str], name: str = "run_1") -> None:
-    async with asyncio.timeout(30):
-        while not {*lines} <= {(path, what) for path, what, _ in shop.diary.read(name)}:  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
 
 
 async def test_a_run_of_every_kind_of_work_is_one_row_under_its_workers_name(

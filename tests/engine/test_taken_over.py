@@ -11,14 +11,15 @@ from airboss.engine.durable import Engine
 from airboss.engine.local_file import FILE, LocalFile
 from airboss.entry.build import par, ref
 from airboss.errors import OwnedElsewhere
-from tests.engine.workshop import Diary, Workshop
+from tests.engine.workshop import Workshop
 
 pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
-def shop(tmp_path: Path) -> Workshop:
-    return Workshop(Diary(tmp_path / "diary.sqlite"), {"run_1": par(ref("slow"), ref("broken"))})
+def shop(shop: Workshop) -> Workshop:
+    shop.works["run_1"] = par(ref("slow"), ref("broken"))
+    return shop
 
 
 @pytest.fixture

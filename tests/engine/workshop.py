@@ -7,6 +7,7 @@ A task's name says what comes of it: `bad` says no, `third` says no before a loo
 import asyncio
 import re
 import sqlite3
+import time
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -72,6 +73,20 @@ def repeated(diary: Diary, run: str = "run_1") -> list[tuple[str, str]]:
         elif (path, what) in finished:
             again.append((path, what))
     return again
+
+
+def endings(shop: "Workshop", name: str = "run_1") -> list[str]:
+    """The tasks that ended, by their paths, and how the run ended."""
+    lines = shop.diary.read(name)
+    return [f"{path} {said}".strip() for path, what, said in lines if what == "end"]
+
+
+async def until(shop: "Workshop", *lines: tuple[str, str], name: str = "run_1") -> None:
+    """Until the diary has each of these: a path and what happened there."""
+    end = time.monotonic() + 30
+    while not {*lines} <= {(path, what) for path, what, _ in shop.diary.read(name)}:
+        assert time.monotonic() < end, shop.diary.read(name)
+        await asyncio.sleep(0.005)
 
 
 def random_work(dice: Random, depth: int = 3) -> Work:
