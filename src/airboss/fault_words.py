@@ -45,14 +45,15 @@ def told_faults(faults: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 
 
 def fault_words(fault: Mapping[str, Any]) -> str:
-    known = _WORDS.get(str(fault["type"])) or _asked_for(fault)
+    known = _WORDS.get(str(fault["type"])) or _asked_for(fault) or _no_json(fault)
     said = known or str(fault["msg"]).removeprefix("Value error, ")
     return _OF_PYTHON.sub("List", _COUNTED.sub("", said))
 
 
 def fault_place(fault: Mapping[str, Any]) -> Iterator[str | int]:
-    """The steps that lead to it: pydantic also names the kinds that a value could have."""
-    for step in fault["loc"]:
+    """The steps that lead to it: pydantic also names the kinds that a value could have. How far a
+    text can be read as JSON is no step."""
+    for step in fault["loc"][: -1 if _no_json(fault) else None]:
         if isinstance(step, int) or not _KIND.fullmatch(step):
             yield step
 
@@ -67,3 +68,8 @@ def _asked_for(fault: Mapping[str, Any]) -> str | None:
     if pattern.startswith(_VARIABLE):
         return "Should be the name of a variable."
     return _PATTERNS.get(pattern)
+
+
+def _no_json(fault: Mapping[str, Any]) -> str | None:
+    at = fault["loc"][-1] if fault["type"] == "json_invalid" else None
+    return f"Not valid JSON at character {at + 1}" if isinstance(at, int) else None

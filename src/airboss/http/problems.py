@@ -163,9 +163,6 @@ async def _not_valid(request: Request, error: Exception) -> Response:
 
 
 def _told(fault: Mapping[str, Any]) -> str:
-    at = fault["loc"][-1]
-    if fault["type"] == "json_invalid" and isinstance(at, int):
-        return f"body: Not valid JSON at character {at + 1}"
     return f"{_place(tuple(fault_place(fault)))}: {fault_words(fault).rstrip('.')}"
 
 
