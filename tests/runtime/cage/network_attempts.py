@@ -76,6 +76,20 @@ def a_socket_of_datagrams_by_a_pair(scene: Scene) -> object:
 
 
 @attempt("network")
+def a_raw_socket_of_a_path(scene: Scene) -> object:
+    """The kernel makes one of datagrams of it."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_RAW) as out:
+        return out.sendto(b"ping", scene.datagram_socket) == 4
+
+
+@attempt("network")
+def a_raw_socket_by_a_pair(scene: Scene) -> object:
+    one, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_RAW)
+    with one, other:
+        return one.sendto(b"ping", scene.datagram_socket) == 4
+
+
+@attempt("network")
 def a_socket_without_a_path(scene: Scene) -> object:
     with socket.socket(socket.AF_UNIX) as out:
         out.connect(f"\0{scene.abstract}")

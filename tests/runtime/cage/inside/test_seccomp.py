@@ -100,10 +100,12 @@ def test_only_ordinary_sockets_are_there(machine: str) -> None:
 def test_without_network_nobody_elses_socket_is_reached(machine: str) -> None:
     calls, program = syscalls.CALLS[machine], filtered(machine, network=False)
     assert answer(program, machine, calls["connect"], 3) == PERMISSION
+    connected, closed_on_exec, never_waiting = {1, 5}, 0o2000000, 0o4000
     for name in ("socket", "socketpair"):
-        datagram = 2 | 0o2000000  # closed on exec
-        assert answer(program, machine, calls[name], 1, datagram) == PERMISSION
-        assert answer(program, machine, calls[name], 1, 1 | 0o4000) == ALLOWED
+        for kind in range(16):
+            expected = ALLOWED if kind in connected else PERMISSION
+            for flags in (0, closed_on_exec, never_waiting, closed_on_exec | never_waiting):
+                assert answer(program, machine, calls[name], 1, kind | flags) == expected
 
 
 @pytest.mark.parametrize("machine", MACHINES)

@@ -10,7 +10,7 @@ ALLOW = 0x7FFF0000
 KILL = 0x80000000
 EPERM, ENOSYS, EAFNOSUPPORT = 1, 38, 97
 UNIX, INET, INET6, NETLINK = 1, 2, 10, 16
-DATAGRAM = 2
+STREAM, SEQUENCE = 1, 5
 
 _LOAD, _EQUAL, _AT_LEAST, _HAS, _AND, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x54, 0x06
 # Where the kernel has what a filter looks at: the number, the architecture, the arguments.
@@ -47,12 +47,13 @@ def _only_these_sockets(number: int, families: list[int]) -> list[bytes]:
     return [_said(_EQUAL, number, no=len(inner)), *inner]
 
 
-def _no_datagrams(number: int) -> list[bytes]:
-    """They need no `connect` to reach the socket of a service."""
+def _only_connected(number: int) -> list[bytes]:
+    """Datagrams need no `connect` to reach the socket of a service. A raw socket of a path is one
+    of datagrams as well."""
     inner = [
         _said(_LOAD, _SECOND),
         _said(_AND, _TYPE),
-        _said(_EQUAL, DATAGRAM, no=1),
+        *(_said(_EQUAL, STREAM, yes=2), _said(_EQUAL, SEQUENCE, yes=1)),
         _refuse(EPERM),
         _said(_LOAD, _NUMBER),
     ]
@@ -125,7 +126,7 @@ def program(machine: str, *, network: bool, debuggers: bool) -> bytes:
     else:
         parts += [_said(_EQUAL, calls["connect"], no=1), _refuse(EPERM)]
         parts += _only_these_sockets(calls["socket"], [UNIX])
-        parts += _no_datagrams(calls["socket"]) + _no_datagrams(calls["socketpair"])
+        parts += _only_connected(calls["socket"]) + _only_connected(calls["socketpair"])
         parts += _apart(machine)
     parts += [*_no_requests(calls["ioctl"]), _said(_RETURN, ALLOW)]
     return b"".join(parts)
