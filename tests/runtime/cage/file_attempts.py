@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import fcntl
 import os
 import re
 import struct
@@ -295,6 +296,15 @@ def such_a_program_made_at_once(scene: Scene) -> object:
         return made.stat().st_mode & 0o4000
     finally:
         made.unlink()
+
+
+@attempt("writing")
+def a_file_that_others_wait_for(scene: Scene) -> object:
+    """Whoever opens it waits for us, though we may only read it."""
+    place = os.open(Path(scene.work, ".git", "config"), os.O_RDONLY)
+    fcntl.fcntl(place, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+    fcntl.fcntl(place, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+    return True
 
 
 @attempt("writing", control="root")

@@ -117,6 +117,7 @@ SECCOMP = {
     "the ring of calls",
     "a program with the rights of its owner",
     "such a program made at once",
+    "a file that others wait for",
 }
 
 

@@ -118,6 +118,17 @@ def test_nobody_types_into_a_terminal(machine: str) -> None:
 
 
 @pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("network", [True, False])
+def test_nobody_who_opens_a_file_waits_for_a_lease(machine: str, network: bool) -> None:
+    program, number = filtered(machine, network=network), syscalls.CALLS[machine]["fcntl"]
+    of_files, of_folders = 1024, 1040
+    for request in range(2048):
+        expected = PERMISSION if request in {of_files, of_folders} else ALLOWED
+        assert answer(program, machine, number, 3, request) == expected
+        assert answer(program, machine, number, 3, request | 0xFFFFFFFF << 32) == expected
+
+
+@pytest.mark.parametrize("machine", MACHINES)
 def test_without_namespaces_what_others_have_is_not_there(machine: str) -> None:
     strong, narrow = filtered(machine), filtered(machine, network=False)
     for number in syscalls.SHARED[machine].values():

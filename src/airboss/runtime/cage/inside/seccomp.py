@@ -28,6 +28,9 @@ _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
 # Only the kind and the number in it say which request it is.
 _SNAPSHOTS = (0x9401, 0x9417, 0xBC10)
 _REQUEST = 0xFFFF
+# Whoever opens a file that has one waits for its holder, also outside. Those of files, and those
+# that newer kernels also have of folders.
+_LEASES = (1024, 1040)
 _NO_NEW_PRIVILEGES = 38
 _SET_FILTER = 1
 
@@ -57,6 +60,15 @@ def _only_connected(number: int) -> list[bytes]:
         _refuse(EPERM),
         _said(_LOAD, _NUMBER),
     ]
+    return [_said(_EQUAL, number, no=len(inner)), *inner]
+
+
+def _without(number: int, argument: int, values: tuple[int, ...]) -> list[bytes]:
+    """Refused where the argument is one of these."""
+    inner = [_said(_LOAD, argument)]
+    for value in values:
+        inner += [_said(_EQUAL, value, no=1), _refuse(EPERM)]
+    inner.append(_said(_LOAD, _NUMBER))
     return [_said(_EQUAL, number, no=len(inner)), *inner]
 
 
@@ -121,6 +133,7 @@ def program(machine: str, *, network: bool, debuggers: bool) -> bytes:
         *(_said(_HAS, _NEW_NAMESPACES, no=1), _refuse(EPERM), _said(_LOAD, _NUMBER)),
     ]
     parts += _no_rights_of_the_owner(machine)
+    parts += _without(calls["fcntl"], _SECOND, _LEASES)
     if network:
         parts += _only_these_sockets(calls["socket"], [UNIX, INET, INET6, NETLINK])
     else:

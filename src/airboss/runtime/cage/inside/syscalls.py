@@ -37,6 +37,7 @@ _X86_64 = {
     "connect": 42,
     "socketpair": 53,
     "clone": 56,
+    "fcntl": 72,
     "ptrace": 101,
     "syslog": 103,
     "uselib": 134,
@@ -94,6 +95,7 @@ _X86_64 = {
 
 _AARCH64 = {
     "lookup_dcookie": 18,
+    "fcntl": 25,
     "ioctl": 29,
     "umount2": 39,
     "mount": 40,
@@ -229,6 +231,7 @@ ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _NEEDED = frozenset(
     {
         "ioctl",
+        "fcntl",
         "socket",
         "socketpair",
         "connect",
