@@ -323,6 +323,22 @@ def memory_that_counts_for_no_process(scene: Scene) -> object:
     return True
 
 
+@attempt("writing", control="root", narrow="modes and times of files are not in Landlock")
+def the_mode_of_a_device(scene: Scene) -> object:
+    """As it is, so that nothing happens where it is let through."""
+    device = Path("/dev/full")
+    device.chmod(device.stat().st_mode & 0o777)
+    return True
+
+
+@attempt("writing", control="root", narrow="modes and times of files are not in Landlock")
+def the_times_of_a_device(scene: Scene) -> object:
+    device = Path("/dev/full")
+    was = device.stat()
+    os.utime(device, ns=(was.st_atime_ns, was.st_mtime_ns))
+    return True
+
+
 @attempt("writing", control="root")
 def what_the_kernel_runs_at_a_crash(scene: Scene) -> object:
     os.close(os.open("/proc/sys/kernel/core_pattern", os.O_WRONLY))

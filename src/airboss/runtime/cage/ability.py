@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
+from airboss.runtime.cage import devices
 from airboss.runtime.cage.group import group_version
 from airboss.runtime.cage.inside import landlock, syscalls
 from airboss.runtime.cage.pid_bound import can_bound
@@ -116,7 +117,8 @@ def _tried(bwrap: str) -> _Failure | None:
     """Why the walls could not be made; none where they could."""
     walls = ["--unshare-all", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev"]
     # Without an init of its own, which we would adopt and have to bury.
-    said = _run([bwrap, *walls, "--as-pid-1", "--cap-drop", "ALL", "--", "/bin/true"])
+    before = devices.closing()
+    said = _run([*before, bwrap, *walls, "--as-pid-1", "--cap-drop", "ALL", "--", "/bin/true"])
     if said is None:
         return _Failure("it did not end.", may_pass=True)
     if said.returncode == 0:

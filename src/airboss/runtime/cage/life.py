@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from airboss.errors import CageUnavailable
-from airboss.runtime.cage import bundle
+from airboss.runtime.cage import bundle, devices
 from airboss.runtime.cage.ability import Ability, ability
 from airboss.runtime.cage.autogroups import Autogroups
 from airboss.runtime.cage.doors import HAND, CageDoors, Handover
@@ -158,7 +158,7 @@ class CageLife:
         python = (str(system_facts().python), "-I", "-S", "-c", bundle.BEGIN)
         if self.plan.kind == "strong":
             bwrap = (found.bwrap or "bwrap", "--args", "9", "--")
-            return (*bwrap, *python, str(WARDEN), str(DOORS / CONFIG))
+            return (*devices.closing(), *bwrap, *python, str(WARDEN), str(DOORS / CONFIG))
         return (*python, str(bundle.FOLDER), str(self.folders.doors / CONFIG))
 
     def _layout(self, inside: Caged, found: Ability) -> CageLayout:
