@@ -339,6 +339,14 @@ def the_times_of_a_device(scene: Scene) -> object:
     return True
 
 
+@attempt("writing", control="root", narrow="modes and times of files are not in Landlock")
+def the_mode_of_what_the_kernel_shows(scene: Scene) -> object:
+    """It is the same in each /proc of the machine."""
+    shown = Path("/proc/uptime")
+    shown.chmod(shown.stat().st_mode & 0o777)
+    return True
+
+
 @attempt("writing", control="root")
 def what_the_kernel_runs_at_a_crash(scene: Scene) -> object:
     os.close(os.open("/proc/sys/kernel/core_pattern", os.O_WRONLY))

@@ -63,7 +63,6 @@ def test_nothing_gets_out_and_everything_would_without_a_cage(
 
 # For each wall one of those that it alone holds back.
 ALONE = [
-    ("strong", "landlock", "whom the kernel ends first"),
     ("strong", "mounts", "a socket in the home"),
     ("strong", "net", "a port of this machine"),
     ("strong", "pid", "the list of processes"),
@@ -100,6 +99,25 @@ def test_the_namespace_of_users_and_the_lack_of_capabilities_hold_each_by_itself
     name = "a rank above others"
     answers = tried(open_to_all, "strong", "own", without, name)["caged"]
     assert (name in got_through(answers)) == is_through, answers[name]
+
+
+@pytest.mark.parametrize(
+    ("without", "is_through"),
+    [(("proc", "landlock"), True), (("proc",), False), (("landlock",), False)],
+)
+def test_the_mount_of_proc_and_landlock_hold_each_by_itself(
+    open_to_all: Path, without: tuple[str, ...], is_through: bool
+) -> None:
+    name = "whom the kernel ends first"
+    answers = tried(open_to_all, "strong", "own", without, name)["caged"]
+    assert (name in got_through(answers)) == is_through, answers[name]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root has files of /proc")
+def test_only_the_mount_of_proc_holds_what_is_in_it_as_it_is(open_to_all: Path) -> None:
+    name = "the mode of what the kernel shows"
+    answers = tried(open_to_all, "strong", "own", ("proc",), name)["caged"]
+    assert name in got_through(answers), answers[name]
 
 
 def test_without_landlock_nobody_inside_has_the_wire_of_the_runtime(open_to_all: Path) -> None:

@@ -49,10 +49,12 @@ from airboss.runtime.cage.written_folders import WrittenFolders
 
 CONFIG: Final = "config"
 _SHELL: Final = "/bin/sh"
-# The group first, so that nothing of the cage is ever outside of it.
+# The group first, so that nothing of the cage is ever outside of it. Then, as nobody inside writes
+# in /proc: where the memory of the machine runs out, the kernel ends a process of the cage first.
+# What an agent has in sockets or pipes counts for none, and the server would be the largest.
 _JOIN: Final = (
     'walls=$1; shift; while [ "$1" != -- ]; do echo $$ >"$1" || exit 96; shift; done; shift; '
-    'exec "$@" 9<"$walls"'
+    'echo 1000 >/proc/self/oom_score_adj || exit 96; exec "$@" 9<"$walls"'
 )
 # What the runtime hears and says is not bubblewrap's: its first process inside closes these, and
 # could be looked into where the kernel has no Landlock.

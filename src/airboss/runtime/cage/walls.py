@@ -132,6 +132,8 @@ def _system(layout: CageLayout) -> list[str]:
         *("--size", str(_SHARED_MEMORY_BYTES), "--tmpfs", "/dev/shm"),  # noqa: S108
         # It is memory that counts for no process, and has no bound but half of the machine's.
         *("--remount-ro", "/dev"),
+        # Of its files root's server is the owner, and their modes are the same for all of them.
+        *("--remount-ro", "/proc"),
     ]
 
 
@@ -147,7 +149,7 @@ class LandlockRules:
 
 
 def strong_rules(layout: CageLayout) -> LandlockRules:
-    """Behind the mounts a second wall, where the kernel has it: nothing of /proc is written."""
+    """Behind the mounts a second wall, where the kernel has it."""
     read = ("/usr", "/etc", "/opt", "/run", "/proc", *map(str, layout.system.folders))
     write = ("/dev", *_SCRATCH, HOME)
     return LandlockRules(
