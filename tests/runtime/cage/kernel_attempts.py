@@ -247,6 +247,21 @@ def the_rank_of_another(scene: Scene) -> object:
 
 
 @attempt("processes")
+def the_rank_of_all_that_ones_user_has(scene: Scene) -> object:
+    """That at the disk, with a class that does not exist, so that nothing happens. A cage with
+    processes of its own has no others."""
+    others = Path(f"/proc/{scene.victim}").exists()
+    return others and reaches_the_kernel(251, 30, 3, 0, 7 << 13)
+
+
+@attempt("processes")
+def the_rank_of_all_in_ones_group(scene: Scene) -> object:
+    """A process may join each group of its session."""
+    others = Path(f"/proc/{scene.victim}").exists()
+    return others and reaches_the_kernel(251, 30, 2, 0, 7 << 13)
+
+
+@attempt("processes")
 def the_limits_of_another(scene: Scene) -> object:
     return bool(resource.prlimit(scene.victim, resource.RLIMIT_CORE, (0, 0)))
 

@@ -139,11 +139,29 @@ def test_without_namespaces_what_others_have_is_not_there(machine: str) -> None:
 @pytest.mark.parametrize("machine", MACHINES)
 def test_without_namespaces_no_other_process_is_named(machine: str) -> None:
     narrow = filtered(machine, network=False)
-    for number, argument in syscalls.NAMING[machine].values():
-        ourselves, another = [7, 7], [7, 7]
-        ourselves[argument], another[argument] = 0, 4711
-        assert answer(narrow, machine, number, *ourselves) == ALLOWED
-        assert answer(narrow, machine, number, *another) == PERMISSION
+    of_a_process = {"setpriority": 0, "ioprio_set": 1}
+    for name, (number, _) in syscalls.NAMING[machine].items():
+        kind = [of_a_process[name]] if name in of_a_process else []
+        for ourselves in (0, 0xFFFFFFFF << 32):
+            assert answer(narrow, machine, number, *kind, ourselves, 7) == ALLOWED
+        for another in (1, 4711, 0xFFFFFFFF):
+            assert answer(narrow, machine, number, *kind, another, 7) == PERMISSION
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize(
+    ("name", "of_a_process", "of_others"), [("setpriority", 0, (1, 2)), ("ioprio_set", 1, (2, 3))]
+)
+def test_without_namespaces_no_group_or_user_is_named(
+    machine: str, name: str, of_a_process: int, of_others: tuple[int, int]
+) -> None:
+    """0 is there oneself, and all of one's own group, or all that one's user has anywhere."""
+    strong, narrow = filtered(machine), filtered(machine, network=False)
+    number, _ = syscalls.NAMING[machine][name]
+    assert answer(narrow, machine, number, of_a_process, 0, 7) == ALLOWED
+    for kind in of_others:
+        assert answer(strong, machine, number, kind, 0, 7) == ALLOWED
+        assert answer(narrow, machine, number, kind, 0, 7) == PERMISSION
 
 
 @pytest.mark.parametrize("machine", MACHINES)

@@ -90,13 +90,12 @@ def _apart(machine: str) -> list[bytes]:
     parts: list[bytes] = []
     for number in syscalls.SHARED[machine].values():
         parts += [_said(_EQUAL, number, no=1), _refuse(ENOSYS)]
-    for number, argument in syscalls.NAMING[machine].values():
-        inner = [
-            _said(_LOAD, _SECOND if argument else _FIRST),
-            _said(_EQUAL, 0, yes=1),
-            _refuse(EPERM),
-            _said(_LOAD, _NUMBER),
-        ]
+    for number, bounds in syscalls.NAMING[machine].values():
+        inner: list[bytes] = []
+        for argument, bound in bounds.items():
+            inner += [_said(_LOAD, _FIRST + 8 * argument), _said(_AT_LEAST, bound, no=1)]
+            inner.append(_refuse(EPERM))
+        inner.append(_said(_LOAD, _NUMBER))
         parts += [_said(_EQUAL, number, no=len(inner)), *inner]
     return parts
 

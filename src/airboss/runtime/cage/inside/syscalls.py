@@ -180,24 +180,26 @@ _SHARED_AARCH64 = {
     "shmat": 196,
 }
 SHARED = {"x86_64": _SHARED_X86_64, "aarch64": _SHARED_AARCH64}
-# Calls that may name another process, and in which argument: 0 there is oneself.
+# Calls that may name other processes, and below which bound each of these arguments has to be: 0 is
+# oneself, if the one before says that a process is named. Of a group or a user it would be all that
+# are one's own, and a process may join any group of its session.
 _NAMING_X86_64 = {
-    "setpriority": (141, 1),
-    "sched_setparam": (142, 0),
-    "sched_setscheduler": (144, 0),
-    "sched_setaffinity": (203, 0),
-    "ioprio_set": (251, 1),
-    "prlimit64": (302, 0),
-    "sched_setattr": (314, 0),
+    "setpriority": (141, {0: 1, 1: 1}),
+    "sched_setparam": (142, {0: 1}),
+    "sched_setscheduler": (144, {0: 1}),
+    "sched_setaffinity": (203, {0: 1}),
+    "ioprio_set": (251, {0: 2, 1: 1}),
+    "prlimit64": (302, {0: 1}),
+    "sched_setattr": (314, {0: 1}),
 }
 _NAMING_AARCH64 = {
-    "ioprio_set": (30, 1),
-    "sched_setparam": (118, 0),
-    "sched_setscheduler": (119, 0),
-    "sched_setaffinity": (122, 0),
-    "setpriority": (140, 1),
-    "prlimit64": (261, 0),
-    "sched_setattr": (274, 0),
+    "ioprio_set": (30, {0: 2, 1: 1}),
+    "sched_setparam": (118, {0: 1}),
+    "sched_setscheduler": (119, {0: 1}),
+    "sched_setaffinity": (122, {0: 1}),
+    "setpriority": (140, {0: 1, 1: 1}),
+    "prlimit64": (261, {0: 1}),
+    "sched_setattr": (274, {0: 1}),
 }
 NAMING = {"x86_64": _NAMING_X86_64, "aarch64": _NAMING_AARCH64}
 
