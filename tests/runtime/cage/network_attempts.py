@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 from pathlib import Path
@@ -140,6 +141,22 @@ def a_socket_of_packets(scene: Scene) -> object:
 @attempt("network", control="not every kernel has it")
 def a_socket_to_the_host_of_a_machine(scene: Scene) -> object:
     socket.socket(socket.AF_VSOCK, socket.SOCK_STREAM).close()
+    return True
+
+
+@attempt("network")
+def a_pair_of_sockets_of_the_network(scene: Scene) -> object:
+    """It is made, and then the kernel finds that this family has no pairs. Others have."""
+    try:
+        socket.socketpair(socket.AF_INET, socket.SOCK_STREAM)
+    except OSError as error:
+        return error.errno == errno.EOPNOTSUPP
+    return True
+
+
+@attempt("network", control="not every kernel has it")
+def a_pair_of_sockets_of_a_cluster(scene: Scene) -> object:
+    socket.socketpair(socket.AF_TIPC, socket.SOCK_STREAM)
     return True
 
 

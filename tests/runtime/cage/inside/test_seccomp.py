@@ -97,6 +97,16 @@ def test_only_ordinary_sockets_are_there(machine: str) -> None:
 
 
 @pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("network", [True, False])
+def test_a_pair_of_sockets_is_of_no_other_family(machine: str, network: bool) -> None:
+    program, number = filtered(machine, network=network), syscalls.CALLS[machine]["socketpair"]
+    for family in range(50):
+        expected = ALLOWED if family == 1 else FAMILY
+        assert answer(program, machine, number, family, 1) == expected
+        assert answer(program, machine, number, family | 0xFFFFFFFF << 32, 1) == expected
+
+
+@pytest.mark.parametrize("machine", MACHINES)
 def test_without_network_nobody_elses_socket_is_reached(machine: str) -> None:
     calls, program = syscalls.CALLS[machine], filtered(machine, network=False)
     assert answer(program, machine, calls["connect"], 3) == PERMISSION

@@ -133,6 +133,7 @@ def program(machine: str, *, network: bool, debuggers: bool) -> bytes:
     ]
     parts += _no_rights_of_the_owner(machine)
     parts += _without(calls["fcntl"], _SECOND, _LEASES)
+    parts += _only_these_sockets(calls["socketpair"], [UNIX])
     if network:
         parts += _only_these_sockets(calls["socket"], [UNIX, INET, INET6, NETLINK])
     else:
