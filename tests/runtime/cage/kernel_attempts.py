@@ -187,6 +187,12 @@ def a_call_of_the_x32_table(scene: Scene) -> object:
     return IS_X86 and call(0x40000000 + 39, 0) > 0
 
 
+@attempt("privileges", control="root")
+def an_environment_of_any_size(scene: Scene) -> object:
+    """What others read of a process. It is only asked how large the request would be."""
+    return reaches_the_kernel(157, 167, 35, 15, ctypes.create_string_buffer(8), 0, 0)
+
+
 @attempt("privileges")
 def more_rights_by_a_program(scene: Scene) -> object:
     """Whether a program with the set-user-id bit would have them."""

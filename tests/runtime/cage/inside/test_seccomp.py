@@ -139,6 +139,16 @@ def test_nobody_who_opens_a_file_waits_for_a_lease(machine: str, network: bool) 
 
 
 @pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("network", [True, False])
+def test_nobody_moves_the_words_of_a_process(machine: str, network: bool) -> None:
+    program, number = filtered(machine, network=network), syscalls.CALLS[machine]["prctl"]
+    for option in range(100):
+        expected = PERMISSION if option == 35 else ALLOWED
+        assert answer(program, machine, number, option) == expected
+        assert answer(program, machine, number, option | 0xFFFFFFFF << 32) == expected
+
+
+@pytest.mark.parametrize("machine", MACHINES)
 def test_without_namespaces_what_others_have_is_not_there(machine: str) -> None:
     strong, narrow = filtered(machine), filtered(machine, network=False)
     for number in syscalls.SHARED[machine].values():

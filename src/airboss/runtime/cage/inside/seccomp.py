@@ -31,6 +31,9 @@ _REQUEST = 0xFFFF
 # Whoever opens a file that has one waits for its holder, also outside. Those of files, and those
 # that newer kernels also have of folders.
 _LEASES = (1024, 1040)
+# Where the kernel finds the words and the environment of a process: who looks at them from outside
+# would read as much as it likes.
+_SET_MEMORY_MAP = (35,)
 _NO_NEW_PRIVILEGES = 38
 _SET_FILTER = 1
 
@@ -133,6 +136,7 @@ def program(machine: str, *, network: bool, debuggers: bool) -> bytes:
     ]
     parts += _no_rights_of_the_owner(machine)
     parts += _without(calls["fcntl"], _SECOND, _LEASES)
+    parts += _without(calls["prctl"], _FIRST, _SET_MEMORY_MAP)
     parts += _only_these_sockets(calls["socketpair"], [UNIX])
     if network:
         parts += _only_these_sockets(calls["socket"], [UNIX, INET, INET6, NETLINK])

@@ -45,6 +45,7 @@ _X86_64 = {
     "modify_ldt": 154,
     "pivot_root": 155,
     "_sysctl": 156,
+    "prctl": 157,
     "adjtimex": 159,
     "chroot": 161,
     "acct": 163,
@@ -115,6 +116,7 @@ _AARCH64 = {
     "reboot": 142,
     "sethostname": 161,
     "setdomainname": 162,
+    "prctl": 167,
     "settimeofday": 170,
     "adjtimex": 171,
     "socket": 198,
@@ -234,6 +236,7 @@ _NEEDED = frozenset(
     {
         "ioctl",
         "fcntl",
+        "prctl",
         "socket",
         "socketpair",
         "connect",
