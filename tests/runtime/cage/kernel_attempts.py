@@ -145,6 +145,12 @@ def the_ring_of_calls(scene: Scene) -> object:
 
 
 @attempt("privileges")
+def a_queue_for_the_disk(scene: Scene) -> object:
+    """All on this machine together may have a number of them."""
+    return call(206, 0, 1, ctypes.byref(ctypes.c_ulong())) == 0
+
+
+@attempt("privileges")
 def the_faults_of_memory(scene: Scene) -> object:
     return call(323, 282, 1) > 0
 

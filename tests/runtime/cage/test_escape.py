@@ -136,6 +136,7 @@ SECCOMP = {
     "a program with the rights of its owner",
     "such a program made at once",
     "a file that others wait for",
+    "a queue for the disk",
 }
 
 

@@ -66,6 +66,7 @@ _X86_64 = {
     "query_module": 178,
     "quotactl": 179,
     "nfsservctl": 180,
+    "io_setup": 206,
     "lookup_dcookie": 212,
     "clock_settime": 227,
     "mbind": 237,
@@ -95,6 +96,7 @@ _X86_64 = {
 }
 
 _AARCH64 = {
+    "io_setup": 0,
     "lookup_dcookie": 18,
     "fcntl": 25,
     "ioctl": 29,
@@ -248,7 +250,10 @@ _NEEDED = frozenset(
     }
 )
 # Answered as by a kernel that does not know them: whoever asks then takes the older way.
-UNKNOWN = frozenset({"clone3", "openat2", "io_uring_setup", "io_uring_enter", "io_uring_register"})
+# What `io_setup` makes has one bound for the whole machine.
+UNKNOWN = frozenset(
+    {"clone3", "openat2", "io_setup", "io_uring_setup", "io_uring_enter", "io_uring_register"}
+)
 DEBUGGERS = frozenset({"ptrace", "process_vm_readv", "process_vm_writev", "kcmp"})
 
 
