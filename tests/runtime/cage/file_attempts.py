@@ -246,6 +246,24 @@ def the_mode_of_a_file(scene: Scene) -> object:
 
 
 @attempt("writing")
+def who_may_use_a_file(scene: Scene) -> object:
+    """A list of rights, with those that it has."""
+    entries = ((1, 6), (4, 0), (0x20, 0))
+    rights = b"".join(struct.pack("<HHI", kind, may, 0xFFFFFFFF) for kind, may in entries)
+    os.setxattr(
+        Path(scene.outside, "canary"), "system.posix_acl_access", struct.pack("<I", 2) + rights
+    )
+    return True
+
+
+@attempt("writing", control="only the newest kernels have it")
+def what_the_disk_notes_of_a_file(scene: Scene) -> object:
+    path, noted = str(Path(scene.outside, "canary")).encode(), ctypes.create_string_buffer(24)
+    call(468, 468, -100, path, noted, 24, 0)
+    return call(469, 469, -100, path, noted, 24, 0) == 0
+
+
+@attempt("writing")
 def what_a_shell_runs_first(scene: Scene) -> object:
     with Path(scene.home, ".bashrc").open("a", encoding="utf-8") as profile:
         profile.write("# changed\n")

@@ -7,6 +7,7 @@ import pytest
 from airboss.runtime.cage.inside import seccomp, syscalls
 
 ALLOWED, PERMISSION, UNKNOWN, FAMILY = seccomp.ALLOW, 0x50001, 0x50026, 0x50061
+NOT_SUPPORTED = 0x5005F
 
 
 def answer(program: bytes, machine: str, number: int, *arguments: int, audit: int = 0) -> int:
@@ -57,6 +58,7 @@ def test_no_other_call_is_touched(machine: str, network: bool) -> None:
     known = set(syscalls.CALLS[machine].values())
     if not network:
         known |= set(syscalls.SHARED[machine].values())
+        known |= set(syscalls.ATTRIBUTES[machine].values())
     for number in set(range(470)) - known:
         assert answer(program, machine, number) == ALLOWED
 
@@ -154,6 +156,14 @@ def test_without_namespaces_what_others_have_is_not_there(machine: str) -> None:
     for number in syscalls.SHARED[machine].values():
         assert answer(strong, machine, number) == ALLOWED
         assert answer(narrow, machine, number) == UNKNOWN
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_without_namespaces_no_file_has_attributes(machine: str) -> None:
+    strong, narrow = filtered(machine), filtered(machine, network=False)
+    for number in syscalls.ATTRIBUTES[machine].values():
+        assert answer(strong, machine, number) == ALLOWED
+        assert answer(narrow, machine, number) == NOT_SUPPORTED
 
 
 @pytest.mark.parametrize("machine", MACHINES)

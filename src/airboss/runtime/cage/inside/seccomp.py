@@ -8,7 +8,7 @@ from airboss.runtime.cage.inside import libc, syscalls
 
 ALLOW = 0x7FFF0000
 KILL = 0x80000000
-EPERM, ENOSYS, EAFNOSUPPORT = 1, 38, 97
+EPERM, ENOSYS, EOPNOTSUPP, EAFNOSUPPORT = 1, 38, 95, 97
 UNIX, INET, INET6, NETLINK = 1, 2, 10, 16
 STREAM, SEQUENCE = 1, 5
 
@@ -93,6 +93,9 @@ def _apart(machine: str) -> list[bytes]:
     parts: list[bytes] = []
     for number in syscalls.SHARED[machine].values():
         parts += [_said(_EQUAL, number, no=1), _refuse(ENOSYS)]
+    for number in syscalls.ATTRIBUTES[machine].values():
+        # As by a disk that has none: who copies a file then does without.
+        parts += [_said(_EQUAL, number, no=1), _refuse(EOPNOTSUPP)]
     for number, bounds in syscalls.NAMING[machine].values():
         inner: list[bytes] = []
         for argument, bound in bounds.items():

@@ -184,6 +184,28 @@ _SHARED_AARCH64 = {
     "shmat": 196,
 }
 SHARED = {"x86_64": _SHARED_X86_64, "aarch64": _SHARED_AARCH64}
+# They need no right to open a file, and Landlock knows nothing of them: with a path, each file that
+# belongs to one's user is changed.
+_ATTRIBUTES_SAME = {"setxattrat": 463, "removexattrat": 466, "file_setattr": 469}
+_ATTRIBUTES_X86_64 = {
+    "setxattr": 188,
+    "lsetxattr": 189,
+    "fsetxattr": 190,
+    "removexattr": 197,
+    "lremovexattr": 198,
+    "fremovexattr": 199,
+    **_ATTRIBUTES_SAME,
+}
+_ATTRIBUTES_AARCH64 = {
+    "setxattr": 5,
+    "lsetxattr": 6,
+    "fsetxattr": 7,
+    "removexattr": 14,
+    "lremovexattr": 15,
+    "fremovexattr": 16,
+    **_ATTRIBUTES_SAME,
+}
+ATTRIBUTES = {"x86_64": _ATTRIBUTES_X86_64, "aarch64": _ATTRIBUTES_AARCH64}
 # Calls that may name other processes, and below which bound each of these arguments has to be: 0 is
 # oneself, if the one before says that a process is named. Of a group or a user it would be all that
 # are one's own, and a process may join any group of its session.
