@@ -208,6 +208,7 @@ class CageLife:
             code=closed,
             git=git,
             disables_namespaces=found.disables_namespaces,
+            bounds_memory=found.bounds_memory,
         )
 
     def _mounted(self) -> tuple[Pin, ...]:
