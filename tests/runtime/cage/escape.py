@@ -208,6 +208,9 @@ def take_away(life: CageLife, walls: tuple[str, ...]) -> None:
                 all_of_it = str(life.plan.cwd.parent)
                 at = options.index("--chdir") - 2  # before the root is closed
                 options[at:at] = ["--bind", all_of_it, all_of_it]
+            case "proc":
+                at = options.index("/proc", options.index("--remount-ro"))
+                del options[at - 1 : at + 1]
             case "git":
                 config["mounted"] = []
                 options = _without_git(options)

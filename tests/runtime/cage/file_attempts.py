@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import fcntl
 import os
 import re
 import struct
@@ -245,6 +246,24 @@ def the_mode_of_a_file(scene: Scene) -> object:
 
 
 @attempt("writing")
+def who_may_use_a_file(scene: Scene) -> object:
+    """A list of rights, with those that it has."""
+    entries = ((1, 6), (4, 0), (0x20, 0))
+    rights = b"".join(struct.pack("<HHI", kind, may, 0xFFFFFFFF) for kind, may in entries)
+    os.setxattr(
+        Path(scene.outside, "canary"), "system.posix_acl_access", struct.pack("<I", 2) + rights
+    )
+    return True
+
+
+@attempt("writing", control="only the newest kernels have it")
+def what_the_disk_notes_of_a_file(scene: Scene) -> object:
+    path, noted = str(Path(scene.outside, "canary")).encode(), ctypes.create_string_buffer(24)
+    call(468, 468, -100, path, noted, 24, 0)
+    return call(469, 469, -100, path, noted, 24, 0) == 0
+
+
+@attempt("writing")
 def what_a_shell_runs_first(scene: Scene) -> object:
     with Path(scene.home, ".bashrc").open("a", encoding="utf-8") as profile:
         profile.write("# changed\n")
@@ -297,6 +316,15 @@ def such_a_program_made_at_once(scene: Scene) -> object:
         made.unlink()
 
 
+@attempt("writing")
+def a_file_that_others_wait_for(scene: Scene) -> object:
+    """Whoever opens it waits for us, though we may only read it."""
+    place = os.open(Path(scene.work, ".git", "config"), os.O_RDONLY)
+    fcntl.fcntl(place, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+    fcntl.fcntl(place, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+    return True
+
+
 @attempt("writing", control="root")
 def programs_of_the_system(scene: Scene) -> object:
     made = Path(f"/usr/local/bin/airboss-canary-{os.getpid()}")
@@ -310,6 +338,30 @@ def memory_that_counts_for_no_process(scene: Scene) -> object:
     made = Path(f"/dev/airboss-canary-{os.getpid()}")
     made.write_text("made", "utf-8")
     made.unlink()
+    return True
+
+
+@attempt("writing", control="root", narrow="modes and times of files are not in Landlock")
+def the_mode_of_a_device(scene: Scene) -> object:
+    """As it is, so that nothing happens where it is let through."""
+    device = Path("/dev/full")
+    device.chmod(device.stat().st_mode & 0o777)
+    return True
+
+
+@attempt("writing", control="root", narrow="modes and times of files are not in Landlock")
+def the_times_of_a_device(scene: Scene) -> object:
+    device = Path("/dev/full")
+    was = device.stat()
+    os.utime(device, ns=(was.st_atime_ns, was.st_mtime_ns))
+    return True
+
+
+@attempt("writing", control="root", narrow="modes and times of files are not in Landlock")
+def the_mode_of_what_the_kernel_shows(scene: Scene) -> object:
+    """It is the same in each /proc of the machine."""
+    shown = Path("/proc/uptime")
+    shown.chmod(shown.stat().st_mode & 0o777)
     return True
 
 

@@ -145,6 +145,12 @@ def the_ring_of_calls(scene: Scene) -> object:
 
 
 @attempt("privileges")
+def a_queue_for_the_disk(scene: Scene) -> object:
+    """All on this machine together may have a number of them."""
+    return call(206, 0, 1, ctypes.byref(ctypes.c_ulong())) == 0
+
+
+@attempt("privileges")
 def the_faults_of_memory(scene: Scene) -> object:
     return call(323, 282, 1) > 0
 
@@ -185,6 +191,12 @@ def a_call_of_32_bits(scene: Scene) -> object:
 @attempt("privileges", control="no kernel of today is built with it")
 def a_call_of_the_x32_table(scene: Scene) -> object:
     return IS_X86 and call(0x40000000 + 39, 0) > 0
+
+
+@attempt("privileges", control="root")
+def an_environment_of_any_size(scene: Scene) -> object:
+    """What others read of a process. It is only asked how large the request would be."""
+    return reaches_the_kernel(157, 167, 35, 15, ctypes.create_string_buffer(8), 0, 0)
 
 
 @attempt("privileges")
@@ -244,6 +256,21 @@ def a_debugger_on_another(scene: Scene) -> object:
 def the_rank_of_another(scene: Scene) -> object:
     os.setpriority(os.PRIO_PROCESS, scene.victim, os.getpriority(os.PRIO_PROCESS, scene.victim))
     return True
+
+
+@attempt("processes")
+def the_rank_of_all_that_ones_user_has(scene: Scene) -> object:
+    """That at the disk, with a class that does not exist, so that nothing happens. A cage with
+    processes of its own has no others."""
+    others = Path(f"/proc/{scene.victim}").exists()
+    return others and reaches_the_kernel(251, 30, 3, 0, 7 << 13)
+
+
+@attempt("processes")
+def the_rank_of_all_in_ones_group(scene: Scene) -> object:
+    """A process may join each group of its session."""
+    others = Path(f"/proc/{scene.victim}").exists()
+    return others and reaches_the_kernel(251, 30, 2, 0, 7 << 13)
 
 
 @attempt("processes")

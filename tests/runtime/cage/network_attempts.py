@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 from pathlib import Path
@@ -76,6 +77,20 @@ def a_socket_of_datagrams_by_a_pair(scene: Scene) -> object:
 
 
 @attempt("network")
+def a_raw_socket_of_a_path(scene: Scene) -> object:
+    """The kernel makes one of datagrams of it."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_RAW) as out:
+        return out.sendto(b"ping", scene.datagram_socket) == 4
+
+
+@attempt("network")
+def a_raw_socket_by_a_pair(scene: Scene) -> object:
+    one, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_RAW)
+    with one, other:
+        return one.sendto(b"ping", scene.datagram_socket) == 4
+
+
+@attempt("network")
 def a_socket_without_a_path(scene: Scene) -> object:
     with socket.socket(socket.AF_UNIX) as out:
         out.connect(f"\0{scene.abstract}")
@@ -126,6 +141,22 @@ def a_socket_of_packets(scene: Scene) -> object:
 @attempt("network", control="not every kernel has it")
 def a_socket_to_the_host_of_a_machine(scene: Scene) -> object:
     socket.socket(socket.AF_VSOCK, socket.SOCK_STREAM).close()
+    return True
+
+
+@attempt("network")
+def a_pair_of_sockets_of_the_network(scene: Scene) -> object:
+    """It is made, and then the kernel finds that this family has no pairs. Others have."""
+    try:
+        socket.socketpair(socket.AF_INET, socket.SOCK_STREAM)
+    except OSError as error:
+        return error.errno == errno.EOPNOTSUPP
+    return True
+
+
+@attempt("network", control="not every kernel has it")
+def a_pair_of_sockets_of_a_cluster(scene: Scene) -> object:
+    socket.socketpair(socket.AF_TIPC, socket.SOCK_STREAM)
     return True
 
 

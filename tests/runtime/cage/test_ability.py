@@ -11,9 +11,12 @@ import pytest
 from airboss.cage_settings import CageProfile
 from airboss.errors import CageUnavailable
 from airboss.runtime.cage.ability import Ability, ability
+from airboss.runtime.cage.attempt import attempt
+from airboss.runtime.cage.folders import CageFolders
 from airboss.runtime.cage.inside import landlock
 from airboss.runtime.cage.life import must_hold
 from airboss.runtime.cage.plan import CagePlan
+from tests.trials import sampled
 
 pytestmark = pytest.mark.usefixtures("strong")
 
@@ -25,6 +28,12 @@ def path_with(folder: Path, script: str | None) -> dict[str, str]:
         program.write_text(f"#!/bin/sh\n{script}\n", "utf-8")
         program.chmod(0o755)
     return {"PATH": str(folder)}
+
+
+def older_bubblewrap(version: str) -> str:
+    """The one of this machine, which knows only the options of that version."""
+    program, real = Path(__file__).with_name("older_bwrap.py"), shutil.which("bwrap")
+    return f'exec {sys.executable} -I {program} {version} {real} "$@"'
 
 
 def test_here_a_strong_one_holds() -> None:
@@ -70,10 +79,33 @@ def test_an_old_kernel_has_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_an_old_bubblewrap_is_used_without_what_it_does_not_know(tmp_path: Path) -> None:
-    real = shutil.which("bwrap")
-    old = f'if [ "$1" = --version ]; then echo bubblewrap 0.4.1; else exec {real} "$@"; fi'
-    found = ability(path_with(tmp_path, old))
+    path = path_with(tmp_path, older_bubblewrap("0.4.1"))
+    found = ability(path)
     assert (found.kind, found.disables_namespaces) == ("strong", False)
+
+
+SHARED = "cd /dev/shm && echo kept >it && cat it"
+LOCKED = "python3 -c 'import multiprocessing as m; m.Lock().acquire(); print(1)'"
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Path:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    return Path(os.path.realpath(folder))
+
+
+@pytest.mark.parametrize("version", sampled(2, ["0.6.1", "0.7.0", "0.4.1"]))
+async def test_a_cage_opens_with_an_old_bubblewrap(
+    tmp_path: Path, work: Path, version: str
+) -> None:
+    environ = {**os.environ, **path_with(tmp_path, older_bubblewrap(version))}
+    plan = CagePlan("strong", "default", CageProfile(), work, "k")
+    command = ("sh", "-c", f"{SHARED} && {LOCKED}")
+    ended = await attempt(plan, tmp_path / "data", command, environ=environ)
+    assert (ended.code, ended.output, ended.errors) == (0, b"kept\n1\n", b"")
+    scratch = CageFolders.of(tmp_path / "data", "k").scratch
+    assert (scratch / "it").exists() == (version != "0.7.0"), "on the disk, or in memory"
 
 
 @pytest.mark.skipif(not shutil.which("unshare"), reason="it takes namespaces away")

@@ -86,9 +86,24 @@ def test_the_root_is_closed_after_all_mounts_and_what_git_closes_comes_after_the
     assert sources.index("/srv/work") < sources.index("/srv/work/.git/config")
 
 
+def test_neither_proc_nor_dev_is_changed() -> None:
+    options = strong_walls(LAYOUT)
+    closed = [options[at + 1] for at, word in enumerate(options) if word == "--remount-ro"]
+    assert closed == ["/dev", "/proc", "/"]
+
+
 def test_an_old_bubblewrap_is_not_asked_for_what_it_does_not_know() -> None:
     assert "--disable-userns" in strong_walls(LAYOUT)
     assert "--disable-userns" not in strong_walls(replace(LAYOUT, disables_namespaces=False))
+    assert "--size" in strong_walls(LAYOUT)
+    assert "--size" not in strong_walls(replace(LAYOUT, bounds_memory=False))
+
+
+def test_shared_memory_without_a_bound_is_on_the_disk() -> None:
+    old = strong_walls(replace(LAYOUT, bounds_memory=False))
+    assert ("--bind", "/data/cages/k/scratch", "/dev/shm") in binds(old)  # noqa: S108
+    assert old.index("/dev/shm") < old.index("--remount-ro")  # noqa: S108
+    assert "--tmpfs" not in old
 
 
 def test_landlock_repeats_what_the_mounts_say() -> None:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
+from airboss.runtime.cage import devices
 from airboss.runtime.cage.group import group_version
 from airboss.runtime.cage.inside import landlock, syscalls
 from airboss.runtime.cage.pid_bound import can_bound
@@ -25,6 +26,7 @@ _ALLOW: Final = (
     "--security-opt apparmor=unconfined; elsewhere set sysctl user.max_user_namespaces above 0."
 )
 _ELSEWHERE: Final = "Run Airboss on Linux on x86-64 or arm64."
+_FIRST_TO_BOUND: Final = (0, 7)
 _FIRST_TO_DISABLE: Final = (0, 8)
 
 
@@ -38,6 +40,8 @@ class Ability:
     bwrap: str | None = None
     # Whether it can forbid namespaces inside by itself.
     disables_namespaces: bool = False
+    # Whether it can bound a file system in memory.
+    bounds_memory: bool = False
     # Whether a watch alone bounds its processes, which is not soon enough for a flood of root's.
     is_unbounded: bool = False
 
@@ -77,14 +81,18 @@ def _ability(path: str) -> Ability:
     bwrap = shutil.which("bwrap", path=path)
     if bwrap is None:
         return _lesser("Bubblewrap (bwrap) is not installed.", _INSTALL)
-    disables = _version(bwrap) >= _FIRST_TO_DISABLE
+    version = _version(bwrap)
     failure = _tried(bwrap)
     if failure is not None:
         lesser = _lesser(f"Bubblewrap cannot make namespaces here: {failure.words}", _ALLOW)
         if failure.may_pass:
             raise _Passing(lesser)
         return lesser
-    return Ability("strong", "Namespaces, seccomp and limits hold.", "", bwrap, disables)
+    return Ability(
+        *("strong", "Namespaces, seccomp and limits hold.", "", bwrap),
+        disables_namespaces=version >= _FIRST_TO_DISABLE,
+        bounds_memory=version >= _FIRST_TO_BOUND,
+    )
 
 
 def _lesser(why: str, advice: str) -> Ability:
@@ -116,7 +124,8 @@ def _tried(bwrap: str) -> _Failure | None:
     """Why the walls could not be made; none where they could."""
     walls = ["--unshare-all", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev"]
     # Without an init of its own, which we would adopt and have to bury.
-    said = _run([bwrap, *walls, "--as-pid-1", "--cap-drop", "ALL", "--", "/bin/true"])
+    before = devices.closing()
+    said = _run([*before, bwrap, *walls, "--as-pid-1", "--cap-drop", "ALL", "--", "/bin/true"])
     if said is None:
         return _Failure("it did not end.", may_pass=True)
     if said.returncode == 0:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from airboss.errors import CageUnavailable
-from airboss.runtime.cage import bundle
+from airboss.runtime.cage import bundle, devices
 from airboss.runtime.cage.ability import Ability, ability
 from airboss.runtime.cage.autogroups import Autogroups
 from airboss.runtime.cage.doors import HAND, CageDoors, Handover
@@ -49,10 +49,12 @@ from airboss.runtime.cage.written_folders import WrittenFolders
 
 CONFIG: Final = "config"
 _SHELL: Final = "/bin/sh"
-# The group first, so that nothing of the cage is ever outside of it.
+# The group first, so that nothing of the cage is ever outside of it. Then, as nobody inside writes
+# in /proc: where the memory of the machine runs out, the kernel ends a process of the cage first.
+# What an agent has in sockets or pipes counts for none, and the server would be the largest.
 _JOIN: Final = (
     'walls=$1; shift; while [ "$1" != -- ]; do echo $$ >"$1" || exit 96; shift; done; shift; '
-    'exec "$@" 9<"$walls"'
+    'echo 1000 >/proc/self/oom_score_adj || exit 96; exec "$@" 9<"$walls"'
 )
 # What the runtime hears and says is not bubblewrap's: its first process inside closes these, and
 # could be looked into where the kernel has no Landlock.
@@ -158,7 +160,7 @@ class CageLife:
         python = (str(system_facts().python), "-I", "-S", "-c", bundle.BEGIN)
         if self.plan.kind == "strong":
             bwrap = (found.bwrap or "bwrap", "--args", "9", "--")
-            return (*bwrap, *python, str(WARDEN), str(DOORS / CONFIG))
+            return (*devices.closing(), *bwrap, *python, str(WARDEN), str(DOORS / CONFIG))
         return (*python, str(bundle.FOLDER), str(self.folders.doors / CONFIG))
 
     def _layout(self, inside: Caged, found: Ability) -> CageLayout:
@@ -206,6 +208,7 @@ class CageLife:
             code=closed,
             git=git,
             disables_namespaces=found.disables_namespaces,
+            bounds_memory=found.bounds_memory,
         )
 
     def _mounted(self) -> tuple[Pin, ...]:

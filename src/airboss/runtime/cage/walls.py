@@ -19,6 +19,7 @@ PROGRAMS: Final = Path("/run/programs")
 WARDEN: Final = Path("/opt/cage")
 NAME: Final = "agent"
 _ID: Final = "1000"
+_SHARED_MEMORY: Final = Path("/dev/shm")  # noqa: S108 - the cage's own
 _SHARED_MEMORY_BYTES: Final = 256 * 1024 * 1024
 # No link leads from one to the other: a folder that is worked in may be below either.
 _SCRATCH: Final = (Path("/tmp"), Path("/var/tmp"))  # noqa: S108 - the cage's own
@@ -57,6 +58,8 @@ class CageLayout:
     code: tuple[Bind, ...] = ()
     # Bubblewrap before 0.8 cannot; seccomp refuses new namespaces as well.
     disables_namespaces: bool = True
+    # Bubblewrap before 0.7 cannot say how large a file system in memory may be.
+    bounds_memory: bool = True
 
 
 def same(path: Path, *, writable: bool = False) -> Bind:
@@ -129,10 +132,20 @@ def _system(layout: CageLayout) -> list[str]:
         *(option for bind in binds for option in bind.options),
         *(word for path, target in facts.links for word in ("--symlink", target, str(path))),
         *("--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys", "--dev", "/dev"),
-        *("--size", str(_SHARED_MEMORY_BYTES), "--tmpfs", "/dev/shm"),  # noqa: S108
+        *_shared_memory(layout),
         # It is memory that counts for no process, and has no bound but half of the machine's.
         *("--remount-ro", "/dev"),
+        # Of its files root's server is the owner, and their modes are the same for all of them.
+        *("--remount-ro", "/proc"),
     ]
+
+
+def _shared_memory(layout: CageLayout) -> list[str]:
+    """Without a bound it would be half of the machine's memory, and count for no process: then it
+    is on the disk, with the temporary files."""
+    if layout.bounds_memory:
+        return ["--size", str(_SHARED_MEMORY_BYTES), "--tmpfs", str(_SHARED_MEMORY)]
+    return Bind(layout.folders.scratch, _SHARED_MEMORY, writable=True).options
 
 
 @dataclass(frozen=True)
@@ -147,7 +160,7 @@ class LandlockRules:
 
 
 def strong_rules(layout: CageLayout) -> LandlockRules:
-    """Behind the mounts a second wall, where the kernel has it: nothing of /proc is written."""
+    """Behind the mounts a second wall, where the kernel has it."""
     read = ("/usr", "/etc", "/opt", "/run", "/proc", *map(str, layout.system.folders))
     write = ("/dev", *_SCRATCH, HOME)
     return LandlockRules(

@@ -7,6 +7,7 @@ import pytest
 from airboss.runtime.cage.inside import seccomp, syscalls
 
 ALLOWED, PERMISSION, UNKNOWN, FAMILY = seccomp.ALLOW, 0x50001, 0x50026, 0x50061
+NOT_SUPPORTED = 0x5005F
 
 
 def answer(program: bytes, machine: str, number: int, *arguments: int, audit: int = 0) -> int:
@@ -57,6 +58,7 @@ def test_no_other_call_is_touched(machine: str, network: bool) -> None:
     known = set(syscalls.CALLS[machine].values())
     if not network:
         known |= set(syscalls.SHARED[machine].values())
+        known |= set(syscalls.ATTRIBUTES[machine].values())
     for number in set(range(470)) - known:
         assert answer(program, machine, number) == ALLOWED
 
@@ -97,13 +99,25 @@ def test_only_ordinary_sockets_are_there(machine: str) -> None:
 
 
 @pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("network", [True, False])
+def test_a_pair_of_sockets_is_of_no_other_family(machine: str, network: bool) -> None:
+    program, number = filtered(machine, network=network), syscalls.CALLS[machine]["socketpair"]
+    for family in range(50):
+        expected = ALLOWED if family == 1 else FAMILY
+        assert answer(program, machine, number, family, 1) == expected
+        assert answer(program, machine, number, family | 0xFFFFFFFF << 32, 1) == expected
+
+
+@pytest.mark.parametrize("machine", MACHINES)
 def test_without_network_nobody_elses_socket_is_reached(machine: str) -> None:
     calls, program = syscalls.CALLS[machine], filtered(machine, network=False)
     assert answer(program, machine, calls["connect"], 3) == PERMISSION
+    connected, closed_on_exec, never_waiting = {1, 5}, 0o2000000, 0o4000
     for name in ("socket", "socketpair"):
-        datagram = 2 | 0o2000000  # closed on exec
-        assert answer(program, machine, calls[name], 1, datagram) == PERMISSION
-        assert answer(program, machine, calls[name], 1, 1 | 0o4000) == ALLOWED
+        for kind in range(16):
+            expected = ALLOWED if kind in connected else PERMISSION
+            for flags in (0, closed_on_exec, never_waiting, closed_on_exec | never_waiting):
+                assert answer(program, machine, calls[name], 1, kind | flags) == expected
 
 
 @pytest.mark.parametrize("machine", MACHINES)
@@ -116,6 +130,27 @@ def test_nobody_types_into_a_terminal(machine: str) -> None:
 
 
 @pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("network", [True, False])
+def test_nobody_who_opens_a_file_waits_for_a_lease(machine: str, network: bool) -> None:
+    program, number = filtered(machine, network=network), syscalls.CALLS[machine]["fcntl"]
+    of_files, of_folders = 1024, 1040
+    for request in range(2048):
+        expected = PERMISSION if request in {of_files, of_folders} else ALLOWED
+        assert answer(program, machine, number, 3, request) == expected
+        assert answer(program, machine, number, 3, request | 0xFFFFFFFF << 32) == expected
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("network", [True, False])
+def test_nobody_moves_the_words_of_a_process(machine: str, network: bool) -> None:
+    program, number = filtered(machine, network=network), syscalls.CALLS[machine]["prctl"]
+    for option in range(100):
+        expected = PERMISSION if option == 35 else ALLOWED
+        assert answer(program, machine, number, option) == expected
+        assert answer(program, machine, number, option | 0xFFFFFFFF << 32) == expected
+
+
+@pytest.mark.parametrize("machine", MACHINES)
 def test_without_namespaces_what_others_have_is_not_there(machine: str) -> None:
     strong, narrow = filtered(machine), filtered(machine, network=False)
     for number in syscalls.SHARED[machine].values():
@@ -124,13 +159,39 @@ def test_without_namespaces_what_others_have_is_not_there(machine: str) -> None:
 
 
 @pytest.mark.parametrize("machine", MACHINES)
+def test_without_namespaces_no_file_has_attributes(machine: str) -> None:
+    strong, narrow = filtered(machine), filtered(machine, network=False)
+    for number in syscalls.ATTRIBUTES[machine].values():
+        assert answer(strong, machine, number) == ALLOWED
+        assert answer(narrow, machine, number) == NOT_SUPPORTED
+
+
+@pytest.mark.parametrize("machine", MACHINES)
 def test_without_namespaces_no_other_process_is_named(machine: str) -> None:
     narrow = filtered(machine, network=False)
-    for number, argument in syscalls.NAMING[machine].values():
-        ourselves, another = [7, 7], [7, 7]
-        ourselves[argument], another[argument] = 0, 4711
-        assert answer(narrow, machine, number, *ourselves) == ALLOWED
-        assert answer(narrow, machine, number, *another) == PERMISSION
+    of_a_process = {"setpriority": 0, "ioprio_set": 1}
+    for name, (number, _) in syscalls.NAMING[machine].items():
+        kind = [of_a_process[name]] if name in of_a_process else []
+        for ourselves in (0, 0xFFFFFFFF << 32):
+            assert answer(narrow, machine, number, *kind, ourselves, 7) == ALLOWED
+        for another in (1, 4711, 0xFFFFFFFF):
+            assert answer(narrow, machine, number, *kind, another, 7) == PERMISSION
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize(
+    ("name", "of_a_process", "of_others"), [("setpriority", 0, (1, 2)), ("ioprio_set", 1, (2, 3))]
+)
+def test_without_namespaces_no_group_or_user_is_named(
+    machine: str, name: str, of_a_process: int, of_others: tuple[int, int]
+) -> None:
+    """0 is there oneself, and all of one's own group, or all that one's user has anywhere."""
+    strong, narrow = filtered(machine), filtered(machine, network=False)
+    number, _ = syscalls.NAMING[machine][name]
+    assert answer(narrow, machine, number, of_a_process, 0, 7) == ALLOWED
+    for kind in of_others:
+        assert answer(strong, machine, number, kind, 0, 7) == ALLOWED
+        assert answer(narrow, machine, number, kind, 0, 7) == PERMISSION
 
 
 @pytest.mark.parametrize("machine", MACHINES)

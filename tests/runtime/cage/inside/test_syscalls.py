@@ -25,7 +25,8 @@ def test_the_numbers_are_the_kernels(machine: str) -> None:
     }
     naming = {name: number for name, (number, _) in syscalls.NAMING[machine].items()}
     modes = {name: number for name, (number, _, _) in syscalls.MODES[machine].items()}
-    table = syscalls.CALLS[machine] | syscalls.SHARED[machine] | naming | modes
+    attributes = syscalls.ATTRIBUTES[machine]
+    table = syscalls.CALLS[machine] | syscalls.SHARED[machine] | attributes | naming | modes
     common = table.keys() & said.keys()
     assert len(common) > len(table) * 0.9
     assert {name: table[name] for name in common} == {name: said[name] for name in common}

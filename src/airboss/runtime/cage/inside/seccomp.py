@@ -8,9 +8,9 @@ from airboss.runtime.cage.inside import libc, syscalls
 
 ALLOW = 0x7FFF0000
 KILL = 0x80000000
-EPERM, ENOSYS, EAFNOSUPPORT = 1, 38, 97
+EPERM, ENOSYS, EOPNOTSUPP, EAFNOSUPPORT = 1, 38, 95, 97
 UNIX, INET, INET6, NETLINK = 1, 2, 10, 16
-DATAGRAM = 2
+STREAM, SEQUENCE = 1, 5
 
 _LOAD, _EQUAL, _AT_LEAST, _HAS, _AND, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x54, 0x06
 # Where the kernel has what a filter looks at: the number, the architecture, the arguments.
@@ -28,6 +28,12 @@ _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
 # Only the kind and the number in it say which request it is.
 _SNAPSHOTS = (0x9401, 0x9417, 0xBC10)
 _REQUEST = 0xFFFF
+# Whoever opens a file that has one waits for its holder, also outside. Those of files, and those
+# that newer kernels also have of folders.
+_LEASES = (1024, 1040)
+# Where the kernel finds the words and the environment of a process: who looks at them from outside
+# would read as much as it likes.
+_SET_MEMORY_MAP = (35,)
 _NO_NEW_PRIVILEGES = 38
 _SET_FILTER = 1
 
@@ -47,15 +53,25 @@ def _only_these_sockets(number: int, families: list[int]) -> list[bytes]:
     return [_said(_EQUAL, number, no=len(inner)), *inner]
 
 
-def _no_datagrams(number: int) -> list[bytes]:
-    """They need no `connect` to reach the socket of a service."""
+def _only_connected(number: int) -> list[bytes]:
+    """Datagrams need no `connect` to reach the socket of a service. A raw socket of a path is one
+    of datagrams as well."""
     inner = [
         _said(_LOAD, _SECOND),
         _said(_AND, _TYPE),
-        _said(_EQUAL, DATAGRAM, no=1),
+        *(_said(_EQUAL, STREAM, yes=2), _said(_EQUAL, SEQUENCE, yes=1)),
         _refuse(EPERM),
         _said(_LOAD, _NUMBER),
     ]
+    return [_said(_EQUAL, number, no=len(inner)), *inner]
+
+
+def _without(number: int, argument: int, values: tuple[int, ...]) -> list[bytes]:
+    """Refused where the argument is one of these."""
+    inner = [_said(_LOAD, argument)]
+    for value in values:
+        inner += [_said(_EQUAL, value, no=1), _refuse(EPERM)]
+    inner.append(_said(_LOAD, _NUMBER))
     return [_said(_EQUAL, number, no=len(inner)), *inner]
 
 
@@ -77,13 +93,15 @@ def _apart(machine: str) -> list[bytes]:
     parts: list[bytes] = []
     for number in syscalls.SHARED[machine].values():
         parts += [_said(_EQUAL, number, no=1), _refuse(ENOSYS)]
-    for number, argument in syscalls.NAMING[machine].values():
-        inner = [
-            _said(_LOAD, _SECOND if argument else _FIRST),
-            _said(_EQUAL, 0, yes=1),
-            _refuse(EPERM),
-            _said(_LOAD, _NUMBER),
-        ]
+    for number in syscalls.ATTRIBUTES[machine].values():
+        # As by a disk that has none: who copies a file then does without.
+        parts += [_said(_EQUAL, number, no=1), _refuse(EOPNOTSUPP)]
+    for number, bounds in syscalls.NAMING[machine].values():
+        inner: list[bytes] = []
+        for argument, bound in bounds.items():
+            inner += [_said(_LOAD, _FIRST + 8 * argument), _said(_AT_LEAST, bound, no=1)]
+            inner.append(_refuse(EPERM))
+        inner.append(_said(_LOAD, _NUMBER))
         parts += [_said(_EQUAL, number, no=len(inner)), *inner]
     return parts
 
@@ -120,12 +138,15 @@ def program(machine: str, *, network: bool, debuggers: bool) -> bytes:
         *(_said(_HAS, _NEW_NAMESPACES, no=1), _refuse(EPERM), _said(_LOAD, _NUMBER)),
     ]
     parts += _no_rights_of_the_owner(machine)
+    parts += _without(calls["fcntl"], _SECOND, _LEASES)
+    parts += _without(calls["prctl"], _FIRST, _SET_MEMORY_MAP)
+    parts += _only_these_sockets(calls["socketpair"], [UNIX])
     if network:
         parts += _only_these_sockets(calls["socket"], [UNIX, INET, INET6, NETLINK])
     else:
         parts += [_said(_EQUAL, calls["connect"], no=1), _refuse(EPERM)]
         parts += _only_these_sockets(calls["socket"], [UNIX])
-        parts += _no_datagrams(calls["socket"]) + _no_datagrams(calls["socketpair"])
+        parts += _only_connected(calls["socket"]) + _only_connected(calls["socketpair"])
         parts += _apart(machine)
     parts += [*_no_requests(calls["ioctl"]), _said(_RETURN, ALLOW)]
     return b"".join(parts)

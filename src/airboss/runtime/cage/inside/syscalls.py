@@ -37,6 +37,7 @@ _X86_64 = {
     "connect": 42,
     "socketpair": 53,
     "clone": 56,
+    "fcntl": 72,
     "ptrace": 101,
     "syslog": 103,
     "uselib": 134,
@@ -44,6 +45,7 @@ _X86_64 = {
     "modify_ldt": 154,
     "pivot_root": 155,
     "_sysctl": 156,
+    "prctl": 157,
     "adjtimex": 159,
     "chroot": 161,
     "acct": 163,
@@ -64,6 +66,7 @@ _X86_64 = {
     "query_module": 178,
     "quotactl": 179,
     "nfsservctl": 180,
+    "io_setup": 206,
     "lookup_dcookie": 212,
     "clock_settime": 227,
     "mbind": 237,
@@ -93,7 +96,9 @@ _X86_64 = {
 }
 
 _AARCH64 = {
+    "io_setup": 0,
     "lookup_dcookie": 18,
+    "fcntl": 25,
     "ioctl": 29,
     "umount2": 39,
     "mount": 40,
@@ -113,6 +118,7 @@ _AARCH64 = {
     "reboot": 142,
     "sethostname": 161,
     "setdomainname": 162,
+    "prctl": 167,
     "settimeofday": 170,
     "adjtimex": 171,
     "socket": 198,
@@ -178,24 +184,48 @@ _SHARED_AARCH64 = {
     "shmat": 196,
 }
 SHARED = {"x86_64": _SHARED_X86_64, "aarch64": _SHARED_AARCH64}
-# Calls that may name another process, and in which argument: 0 there is oneself.
+# They need no right to open a file, and Landlock knows nothing of them: with a path, each file that
+# belongs to one's user is changed.
+_ATTRIBUTES_SAME = {"setxattrat": 463, "removexattrat": 466, "file_setattr": 469}
+_ATTRIBUTES_X86_64 = {
+    "setxattr": 188,
+    "lsetxattr": 189,
+    "fsetxattr": 190,
+    "removexattr": 197,
+    "lremovexattr": 198,
+    "fremovexattr": 199,
+    **_ATTRIBUTES_SAME,
+}
+_ATTRIBUTES_AARCH64 = {
+    "setxattr": 5,
+    "lsetxattr": 6,
+    "fsetxattr": 7,
+    "removexattr": 14,
+    "lremovexattr": 15,
+    "fremovexattr": 16,
+    **_ATTRIBUTES_SAME,
+}
+ATTRIBUTES = {"x86_64": _ATTRIBUTES_X86_64, "aarch64": _ATTRIBUTES_AARCH64}
+# Calls that may name other processes, and below which bound each of these arguments has to be: 0 is
+# oneself, if the one before says that a process is named. Of a group or a user it would be all that
+# are one's own, and a process may join any group of its session.
 _NAMING_X86_64 = {
-    "setpriority": (141, 1),
-    "sched_setparam": (142, 0),
-    "sched_setscheduler": (144, 0),
-    "sched_setaffinity": (203, 0),
-    "ioprio_set": (251, 1),
-    "prlimit64": (302, 0),
-    "sched_setattr": (314, 0),
+    "setpriority": (141, {0: 1, 1: 1}),
+    "sched_setparam": (142, {0: 1}),
+    "sched_setscheduler": (144, {0: 1}),
+    "sched_setaffinity": (203, {0: 1}),
+    "ioprio_set": (251, {0: 2, 1: 1}),
+    "prlimit64": (302, {0: 1}),
+    "sched_setattr": (314, {0: 1}),
 }
 _NAMING_AARCH64 = {
-    "ioprio_set": (30, 1),
-    "sched_setparam": (118, 0),
-    "sched_setscheduler": (119, 0),
-    "sched_setaffinity": (122, 0),
-    "setpriority": (140, 1),
-    "prlimit64": (261, 0),
-    "sched_setattr": (274, 0),
+    "ioprio_set": (30, {0: 2, 1: 1}),
+    "sched_setparam": (118, {0: 1}),
+    "sched_setscheduler": (119, {0: 1}),
+    "sched_setaffinity": (122, {0: 1}),
+    "setpriority": (140, {0: 1, 1: 1}),
+    "prlimit64": (261, {0: 1}),
+    "sched_setattr": (274, {0: 1}),
 }
 NAMING = {"x86_64": _NAMING_X86_64, "aarch64": _NAMING_AARCH64}
 
@@ -229,6 +259,8 @@ ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _NEEDED = frozenset(
     {
         "ioctl",
+        "fcntl",
+        "prctl",
         "socket",
         "socketpair",
         "connect",
@@ -240,7 +272,10 @@ _NEEDED = frozenset(
     }
 )
 # Answered as by a kernel that does not know them: whoever asks then takes the older way.
-UNKNOWN = frozenset({"clone3", "openat2", "io_uring_setup", "io_uring_enter", "io_uring_register"})
+# What `io_setup` makes has one bound for the whole machine.
+UNKNOWN = frozenset(
+    {"clone3", "openat2", "io_setup", "io_uring_setup", "io_uring_enter", "io_uring_register"}
+)
 DEBUGGERS = frozenset({"ptrace", "process_vm_readv", "process_vm_writev", "kcmp"})
 
 

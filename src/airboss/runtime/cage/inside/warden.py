@@ -113,14 +113,6 @@ def set_limits(limits: dict[str, int]) -> None:
         resource.setrlimit(kind, (most, most))
 
 
-def be_ended_first() -> None:
-    """Where the memory of the machine runs out, the kernel ends the largest process: what an agent
-    has in sockets or pipes counts for none, and the server would be larger."""
-    place = posix.open("/proc/self/oom_score_adj", posix.O_WRONLY)
-    posix.write(place, b"1000")
-    posix.close(place)
-
-
 def put_up_walls(said: dict[str, Any]) -> None:
     """In this order: what is put up first must still let the next be put up."""
     machine = posix.uname().machine
@@ -192,7 +184,6 @@ def main(said: dict[str, Any]) -> NoReturn:
         asked = hand_out(said["hand"], said["ports"])
         posix.chdir(said["cwd"])
         posix.nice(said["nice"])
-        be_ended_first()
         put_up_walls(said)
         leave_starter(asked)
     except OSError as error:
