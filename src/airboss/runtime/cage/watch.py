@@ -18,6 +18,7 @@ from airboss.runtime.cage.usage import (
     shared_memory,
     written_by,
 )
+from airboss.runtime.process_threads import WATCHES, in_threads
 
 # What has been replaced is no limit of a profile, but ends a cage as one does.
 Limit: TypeAlias = Literal["memory", "processes", "disk", "replaced"]
@@ -57,7 +58,7 @@ class CageWatch:
     async def until_over(self) -> Limit:
         """The first limit that it has gone over."""
         while True:
-            if over := await asyncio.to_thread(self.look):
+            if over := await in_threads(WATCHES, self.look):
                 return over
             await asyncio.sleep(LOOK_SECONDS)
 
