@@ -11,7 +11,13 @@ from contextlib import contextmanager, suppress
 import psutil
 import pytest
 
-from airboss.runtime.sweep import sweep_hooks, sweep_life, sweep_owner, sweep_session
+from airboss.runtime.sweep import (
+    processes_of_extensions,
+    sweep_hooks,
+    sweep_life,
+    sweep_owner,
+    sweep_session,
+)
 from tests.runtime.conftest import running, soon
 from tests.runtime.endless import endless_environment
 
@@ -98,6 +104,20 @@ async def test_a_mark_is_found_behind_long_variables() -> None:
         assert await soon(lambda: len(running("sleep 4727")) >= 2)
         await sweep_life("rtl_long", [])
         assert process.wait(10) == -9
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="It reads /proc.")
+async def test_a_mark_that_is_no_text_hides_no_other_process() -> None:
+    odd = os.fsdecode(b"\xff\xfe")
+    with (
+        started("sleep 4728.1; true", AIRBOSS_EXTENSION=odd),
+        started("sleep 4728.2; true", AIRBOSS_EXTENSION="x" * 60_000),
+        started("sleep 4728.3; true", AIRBOSS_EXTENSION="ext_mine") as mine,
+    ):
+        assert await soon(lambda: len(running("sleep 4728")) >= 6)
+        found = processes_of_extensions()
+        assert mine.pid in found["ext_mine"]
+        assert max(map(len, found)) <= 200
 
 
 def test_we_are_never_swept_ourselves() -> None:

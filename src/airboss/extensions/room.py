@@ -84,7 +84,7 @@ class ExtensionRoom:
             await asyncio.sleep(self.look_seconds)
             try:
                 found = await in_threads(SWEEPS, _measured, self._descendants())
-            except OSError as error:  # the next look may be luckier
+            except (OSError, ValueError) as error:  # the next look may be luckier
                 _log.warning("The processes of extensions could not be looked at: %s", error)
                 continue
             self._judge(found)

@@ -36,6 +36,7 @@ EXTENSION: Final = "AIRBOSS_EXTENSION"
 _GONE_SECONDS = 2.0
 _ROUNDS = 4
 _ZOMBIE = "Z"
+_LONGEST_MARK = 200
 
 
 @dataclass
@@ -112,7 +113,9 @@ def processes_of_extensions() -> dict[str, list[int]]:
             environ = environ_of(pid)
             if begin in environ:
                 words = (word for word in variables_in(environ) if word.startswith(begin))
-                found.setdefault(next(words, begin)[len(begin) :].decode(), []).append(pid)
+                # Anybody may put anything there.
+                said = next(words, begin)[len(begin) :][:_LONGEST_MARK]
+                found.setdefault(said.decode("ascii", "replace"), []).append(pid)
     return found
 
 
