@@ -11,6 +11,7 @@ from airboss.runtime.cage.autogroups import Autogroups
 from airboss.runtime.cage.group import CageGroup
 from airboss.runtime.cage.pins import Pins
 from airboss.runtime.cage.usage import (
+    FilesInMemory,
     available_memory,
     descendants,
     free_bytes,
@@ -54,6 +55,7 @@ class CageWatch:
     _full: int = field(default=0, init=False)
     _written: int | None = field(default=None, init=False)
     _memory: int | None = field(default=None, init=False)
+    _files: FilesInMemory = field(default_factory=FilesInMemory, init=False)
 
     async def until_over(self) -> Limit:
         """The first limit that it has gone over."""
@@ -107,7 +109,7 @@ class CageWatch:
         if len(below) > self.terms.processes:
             return "processes"
         most, own = self.terms.memory_mb << 20, sum(map(own_memory, below))
-        memory = own + shared_memory(below, most - own)
+        memory = own + shared_memory(below, most - own, self._files)
         before, self._memory = self._memory, memory
         self.peak = max(self.peak, memory)
         if memory > most:
