@@ -156,7 +156,7 @@ async def opened_services(
             stack.push_async_callback(tracing.close)
         homes = Homes(folder, lambda: accounts.cli_is_signed_in is False, settings.runtime_url)
         plan = runtime_plan(settings, folder, environ, secrets, tracing, redactor.learn)
-        open_cages = OpenCages(UserDoor(proxy).serve, proxy.door)
+        open_cages = OpenCages(lambda: UserDoor(proxy).serve, proxy.door)
         plan = replace(
             plan,
             request_handler=proxy.answer_handed,

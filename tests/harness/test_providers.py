@@ -6,6 +6,7 @@ from airboss.harness.providers import (
     PLACEHOLDER_KEY,
     Upstream,
     answer_headers,
+    is_model_call,
     request_headers,
     runtime_provider,
     upstream_of,
@@ -85,6 +86,27 @@ def test_a_request_stays_below_the_base_address(
     base: str, path: str, query: str, found: str | None
 ) -> None:
     assert Upstream("house", base).address(path, query) == found
+
+
+@pytest.mark.parametrize(
+    ("path", "is_one"),
+    [
+        ("/chat/completions", True),
+        ("/responses", True),
+        ("/v1/messages", True),
+        ("/messages/count_tokens", True),
+        ("/openai/deployments/gpt-4.1/chat/completions", True),
+        ("/openai/v1/responses", True),
+        ("/models", True),
+        ("", False),
+        ("/models/gpt-4.1", False),
+        ("/organization/admin_api_keys", False),
+        ("/openai/deployments/a/b/chat/completions", False),
+        ("/files/chat/completions", False),
+    ],
+)
+def test_a_call_of_a_model_is_known_by_its_path(path: str, is_one: bool) -> None:
+    assert is_model_call(path) == is_one
 
 
 def test_a_body_in_pieces_has_no_length_beside_theirs() -> None:

@@ -64,6 +64,15 @@ async def test_what_is_lent_for_calls_that_are_handed_over_is_served_to_no_other
         assert found[0] == 404
 
 
+@pytest.mark.parametrize("path", ["/v1/files", "/v1", "/v1/", "/v1/key/generate", "/v1/x/models"])
+async def test_of_what_is_handed_over_only_calls_of_models_are_made(path: str) -> None:
+    async with proxied() as house:
+        handed = await house.proxy.lend(house.lent.upstream, handed=True)
+        status, body = await asked(house.proxy, scope("x", f"/{handed.nonce}{path}", handed.host))
+        assert (status, "no call of a model" in str(body)) == (404, True)
+        assert house.provider.got == []
+
+
 async def test_a_provider_is_not_taken_for_an_mcp_server_of_its_name() -> None:
     async with proxied() as house:
         server = Upstream("house", house.lent.upstream.base_url, what="MCP server")

@@ -4,13 +4,17 @@ import asyncio
 import contextlib
 import json
 from collections.abc import AsyncGenerator
+from pathlib import Path
 
 import pytest
 
+from airboss.cage_settings import CageProfile
 from airboss.harness.accounts import Grant
 from airboss.harness.lent_account import CopilotService
+from airboss.harness.open_cages import OpenCages
 from airboss.harness.proxy import ProviderProxy
 from airboss.harness.user_door import UserDoor
+from airboss.runtime.cage.plan import CagePlan
 from tests.harness.upstream import Provider, Wire, providing
 
 pytestmark = pytest.mark.anyio
@@ -23,8 +27,8 @@ async def somebody(wire: Wire) -> None:
 
 
 class House:
-    def __init__(self, port: int, word: str, service: Provider) -> None:
-        self.port, self.word, self.service = port, word, service
+    def __init__(self, port: int, word: str, service: Provider, proxy: ProviderProxy) -> None:
+        self.port, self.word, self.service, self.proxy = port, word, service, proxy
 
     async def said(self, text: str) -> tuple[str, str]:
         """The status and the body; nothing where there was no answer."""
@@ -47,7 +51,7 @@ async def house() -> AsyncGenerator[House]:
         lent = proxy.lend_account(Grant("a", token="real-token"))
         server = await asyncio.start_server(UserDoor(proxy).serve, "127.0.0.1", 0)
         try:
-            yield House(server.sockets[0].getsockname()[1], lent.word, service)
+            yield House(server.sockets[0].getsockname()[1], lent.word, service, proxy)
         finally:
             server.close()
             await proxy.close()
@@ -78,6 +82,28 @@ async def test_nothing_else_is_behind_it(text: str, status: str) -> None:
     async with house() as place:
         assert (await place.said(text))[0] == status
         assert place.service.got == []
+
+
+async def test_a_cage_that_keeps_its_door_full_keeps_no_other_one_out() -> None:
+    async with house() as place, contextlib.AsyncExitStack() as stack:
+        cages = OpenCages(lambda: UserDoor(place.proxy).serve)
+        ports: list[int] = []
+        for key in ("one", "other"):
+            plan = CagePlan("strong", "default", CageProfile(), Path("/work"), key)
+            user = cages.doors(plan).user
+            assert user is not None
+            server = await asyncio.start_server(user, "127.0.0.1", 0)
+            stack.callback(server.close)
+            ports.append(server.sockets[0].getsockname()[1])
+        one, other = ports
+        waiting = [await asyncio.open_connection("127.0.0.1", one) for _ in range(16)]
+        await asyncio.sleep(0.05)
+        place.port = one
+        assert await place.said(ASK.format(place.word)) == ("", "")
+        place.port = other
+        assert (await place.said(ASK.format(place.word)))[0] == "200"
+        for _, writer in waiting:
+            writer.close()
 
 
 async def test_who_knocks_too_often_at_once_is_not_heard() -> None:

@@ -15,6 +15,7 @@ import pytest
 from airboss.machines.guarding import Guard
 from airboss.machines.lease import awake_and_asleep
 from airboss.runtime.environment import OWNER
+from tests.runtime.endless import endless_environment
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="It looks into /proc.")
 # Another process of tests may have such agents at the same time, and ends its own only.
@@ -87,6 +88,15 @@ def test_a_worker_that_ends_without_a_word_takes_its_agents_along_and_is_told_of
         guard.process.wait(20)
         assert (tmp_path / "told").exists()
         assert all(_lives(process) for process in others)
+
+
+def test_an_environment_without_end_does_not_keep_the_guard(tmp_path: Path) -> None:
+    with endless_environment() as other, agents() as ours, guarded(tmp_path) as guard:
+        assert guard.process.stdin is not None
+        guard.process.stdin.close()
+        until_gone(ours)
+        guard.process.wait(20)
+        assert other.poll() is None
 
 
 def test_a_worker_that_says_goodbye_is_told_of_by_nobody(tmp_path: Path) -> None:

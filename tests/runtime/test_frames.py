@@ -203,3 +203,12 @@ def test_what_is_too_deep_is_passed_over_and_looked_through() -> None:
     for _ in range(100_000):
         nested = [nested]
     assert has_gap(nested)
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e400", "-1e400"])
+def test_what_json_cannot_say_again_is_refused(number: str) -> None:
+    body = b'{"method": "session.event", "params": {"cost": %b}}' % number.encode()
+    with pytest.raises(ValueError, match=f"said {number}, which is no number"):
+        read_message(framed(body))
+    long = body[:-2] + b', "text": "%b"}}' % (b"x" * MOST_BYTES)
+    assert isinstance(read_message(framed(long))[0], PassedOver)

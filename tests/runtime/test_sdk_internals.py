@@ -8,7 +8,9 @@ import io
 import os
 import select
 import subprocess
+import sys
 import threading
+import tracemalloc
 from types import SimpleNamespace
 from typing import Any
 
@@ -18,11 +20,18 @@ from copilot._jsonrpc import JsonRpcClient, ProcessExitedError
 
 from airboss.model.events import MessageEnded
 from airboss.runtime import sdk_internals
-from airboss.runtime.sdk_internals import RELIED_ON, SdkConnection, buffered, is_lost, process_of
+from airboss.runtime.sdk_internals import (
+    RELIED_ON,
+    SdkConnection,
+    bound_errors,
+    buffered,
+    is_lost,
+    process_of,
+)
 from airboss.runtime.sdk_wire import answer_unused_hook
 from airboss.runtime.signals import TurnIdle
 from tests.house.private_use import found, private_use
-from tests.runtime.conftest import Flight, Listener
+from tests.runtime.conftest import Flight, Listener, soon
 
 pytestmark = pytest.mark.anyio
 DOTTED = [name for name in RELIED_ON if "." in name and " " not in name]
@@ -53,6 +62,8 @@ def test_the_sdk_uses_its_inside_as_it_did() -> None:
     assert "message = self._read_message()" in read
     one: Any = getattr(JsonRpcClient, "_read_message", None)
     assert "process.stdout.readline()" in inspect.getsource(one)
+    errors: Any = getattr(JsonRpcClient, "_stderr_loop", None)
+    assert "process.stderr.readline()" in inspect.getsource(errors)
     write: Any = getattr(JsonRpcClient, "_send_message", None)
     alone = "with self._write_lock" in inspect.getsource(write)
     assert alone, "what we write is never in the middle of what the SDK writes"
@@ -143,6 +154,42 @@ async def test_what_the_runtime_complains_about_is_kept_in_part(flight: Flight) 
     for number in range(1_000):
         wire._stderr_output.append(f"{number}\n")
     assert wire.get_stderr_output().startswith("800\n")
+    assert not isinstance(wire.process.stderr, io.RawIOBase), "its lines are bounded"
+
+
+COMPLAINS = """
+import sys
+say = sys.stderr.buffer.write
+say("first é\\n".encode() + b"\\xff odd\\n" + "é".encode() * 5000 + b"\\n")
+for _ in range(64):
+    say(b"x" * (1 << 20))
+say(b"\\n" * 3 + b"last")
+"""
+
+
+def complaining() -> "subprocess.Popen[bytes]":
+    pipe = subprocess.PIPE
+    command = [sys.executable, "-c", COMPLAINS]
+    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, bufsize=0)
+
+
+async def test_a_complaint_without_an_end_takes_no_memory() -> None:
+    with complaining() as process:
+        bound_errors(process)
+        wire, largest = JsonRpcClient(process), 0
+        tracemalloc.start()
+        try:
+            wire.start()
+            assert await soon(lambda: "last" in wire.get_stderr_output())
+            largest = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+            await wire.stop()
+    lines = wire.get_stderr_output().split("\n")
+    assert lines[:2] == ["first é", "\ufffd odd"]
+    assert [len(line) > 4000 for line in lines[2:4]] == [True, True]
+    assert lines[4:] == ["", "", "last"]
+    assert largest < 8 << 20
 
 
 def test_the_sdk_asks_us_for_the_trace_of_what_it_sends() -> None:

@@ -1,5 +1,6 @@
 """Processes that agents left: found by their mark, ended with their children, and nobody else."""
 
+import asyncio
 import os
 import subprocess
 import sys
@@ -10,8 +11,15 @@ from contextlib import contextmanager, suppress
 import psutil
 import pytest
 
-from airboss.runtime.sweep import sweep_life, sweep_owner, sweep_session
+from airboss.runtime.sweep import (
+    processes_of_extensions,
+    sweep_hooks,
+    sweep_life,
+    sweep_owner,
+    sweep_session,
+)
 from tests.runtime.conftest import running, soon
+from tests.runtime.endless import endless_environment
 
 pytestmark = pytest.mark.anyio
 
@@ -74,6 +82,42 @@ async def test_a_runtimes_life_is_swept_by_its_own_mark() -> None:
         await sweep_life("rtl_1", ["ses_of_it"])
         assert dead.wait(10) == -9
         assert living.poll() is None
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="It reads /proc.")
+async def test_an_environment_without_end_holds_up_no_sweep() -> None:
+    with (
+        endless_environment() as stranger,
+        endless_environment("AIRBOSS_HOOK=hok_endless") as hidden,
+        started("sleep 4726.1; true", AIRBOSS_HOOK="hok_endless") as marked,
+    ):
+        assert await soon(lambda: len(running("sleep 4726")) >= 2)
+        async with asyncio.timeout(30):
+            await sweep_hooks("hok_endless")
+        assert (hidden.wait(10), marked.wait(10)) == (-9, -9)
+        assert stranger.poll() is None
+
+
+async def test_a_mark_is_found_behind_long_variables() -> None:
+    long = {f"A_{number}": "x" * 60_000 for number in range(4)}
+    with started("sleep 4727.1; true", **long, AIRBOSS_LIFE="rtl_long") as process:
+        assert await soon(lambda: len(running("sleep 4727")) >= 2)
+        await sweep_life("rtl_long", [])
+        assert process.wait(10) == -9
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="It reads /proc.")
+async def test_a_mark_that_is_no_text_hides_no_other_process() -> None:
+    odd = os.fsdecode(b"\xff\xfe")
+    with (
+        started("sleep 4728.1; true", AIRBOSS_EXTENSION=odd),
+        started("sleep 4728.2; true", AIRBOSS_EXTENSION="x" * 60_000),
+        started("sleep 4728.3; true", AIRBOSS_EXTENSION="ext_mine") as mine,
+    ):
+        assert await soon(lambda: len(running("sleep 4728")) >= 6)
+        found = processes_of_extensions()
+        assert mine.pid in found["ext_mine"]
+        assert max(map(len, found)) <= 200
 
 
 def test_we_are_never_swept_ourselves() -> None:

@@ -12,6 +12,7 @@ from airboss.background import Background
 from airboss.extensions.extension import HostedExtension
 from airboss.extensions.shelf import ExtensionFile, Shelf
 from airboss.runtime.descendants import Descendants, process_table
+from airboss.runtime.process_threads import SWEEPS, in_threads
 from airboss.runtime.sweep import processes_of_extensions
 
 MOST_MEMORY: Final = 1 << 30
@@ -82,8 +83,8 @@ class ExtensionRoom:
         while self._running:
             await asyncio.sleep(self.look_seconds)
             try:
-                found = await asyncio.to_thread(_measured, self._descendants())
-            except OSError as error:  # the next look may be luckier
+                found = await in_threads(SWEEPS, _measured, self._descendants())
+            except (OSError, ValueError) as error:  # the next look may be luckier
                 _log.warning("The processes of extensions could not be looked at: %s", error)
                 continue
             self._judge(found)

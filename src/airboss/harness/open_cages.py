@@ -57,7 +57,8 @@ class OpenCages:
     """By the key of each. Of the sessions that share one the latest is asked and hears of traffic;
     all hear of the cage itself."""
 
-    user: ConnectionHandler | None = None
+    # One for each cage: none keeps another's door full.
+    user: Callable[[], ConnectionHandler] | None = None
     servers: ConnectionHandler | None = None
     egress: Egress = field(default_factory=Egress)
     _inside: dict[str, list[CagedSession]] = field(default_factory=dict[str, list[CagedSession]])
@@ -99,7 +100,8 @@ class OpenCages:
                 inside[-1].tell(event)
 
         way_out = self._ways_out[plan.key] = WayOut(plan.terms, permit, tell, self.egress)
-        return CageDoors(way_out.serve, self.user, self.servers, way_out.close)
+        user = self.user() if self.user is not None else None
+        return CageDoors(way_out.serve, user, self.servers, way_out.close)
 
     def hear(self, news: CageNews) -> None:
         """What the runtime tells of a cage."""

@@ -21,6 +21,18 @@ _OF_THE_BODY: Final = frozenset({"content-length", "content-encoding"})
 _NOT_ANSWERED: Final = frozenset({"set-cookie", "location", "alt-svc", "www-authenticate"})
 
 
+# What a session asks of a model's service, below its address: of OpenAI's kind, of Azure's, of
+# Anthropic's.
+_MODEL_CALL: Final = re.compile(
+    r"(/openai)?(/v1|/deployments/[^/]+)?"
+    r"/(chat/completions|completions|responses|embeddings|messages(/count_tokens)?|models)"
+)
+
+
+def is_model_call(path: str) -> bool:
+    return _MODEL_CALL.fullmatch(path) is not None
+
+
 @dataclass(frozen=True)
 class Upstream:
     """A provider as the proxy calls it. It holds the key: it is never shown."""

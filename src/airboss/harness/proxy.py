@@ -22,7 +22,7 @@ from airboss.harness.lent_account import (
 )
 from airboss.harness.lent_address import LentAddress
 from airboss.harness.provider_health import ProviderHealth
-from airboss.harness.providers import RawHeaders, Upstream
+from airboss.harness.providers import RawHeaders, Upstream, is_model_call
 from airboss.harness.proxy_terms import ProxyLimits, ProxyRefused, refuse, with_body
 from airboss.net.loopback import (
     HOST,
@@ -232,6 +232,8 @@ class ProviderProxy:
         lent = self._lent.get(nonce)
         if lent is None or lent.host != host:
             raise ProxyRefused(404, "There is nothing here, or no longer.")
+        if host == MODEL_HOST and not is_model_call(_below(lent, scope)):
+            raise ProxyRefused(404, "This is no call of a model, and others are not handed over.")
         if scope["method"] not in lent.upstream.methods:
             raise ProxyRefused(405, f"{scope['method']} is not passed on.")
         return lent
@@ -248,3 +250,9 @@ class ProviderProxy:
             timeout = httpx2.Timeout(60.0, connect=most.connect_seconds, read=most.answer_seconds)
             self._clients[allows] = guarded_client(Egress(allows), timeout)
         return self._clients[allows]
+
+
+def _below(lent: LentAddress, scope: Scope) -> str:
+    """What is asked for, below the address of the provider."""
+    path: str = scope["raw_path"].decode("latin-1")
+    return path.removeprefix(f"/{lent.nonce}").removeprefix(lent.path)

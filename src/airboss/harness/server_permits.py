@@ -1,12 +1,14 @@
 """Which calls of MCP servers outside of a cage were allowed, and not made yet.
 
 The runtime asks before it calls. In a cage it is not believed: a call that nobody allowed is not
-passed on, whoever makes it.
+passed on, whoever makes it, nor the same one with other arguments.
 """
 
 import json
+import re
 from collections import Counter
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Any, Final, cast
 
 from airboss.harness.proxy_terms import ProxyRefused
@@ -17,16 +19,38 @@ _LARGEST: Final = 32 * 1024 * 1024
 # Of a message, whatever else stands in it.
 _KEYS: Final = ("jsonrpc", "id", "method", "params", "result", "error")
 _CALL: Final = "tools/call"
-# The runtime writes names of tools in its own letters, and shortens long ones.
-_LETTERS: Final = 24
+# So long a tool's name is at most with its server's, as the runtime writes it. Where two are the
+# same then, they have numbers in place of their last letters.
+_LONGEST: Final = 64
+_COUNTED: Final = 3
+# Of these letters a name stays as its server has it.
+_KEPT_LETTER: Final = re.compile(r"[A-Za-z0-9_-]")
 _NOBODY: Final = "Nobody allowed this call."
+
+
+@dataclass(frozen=True)
+class _Permit:
+    """For a tool by its name as the runtime writes it."""
+
+    server: str
+    tool: str
+    is_short: bool
+    arguments: str
+
+    def is_for(self, server: str, tool: str) -> bool:
+        if server != self.server:
+            return False
+        if self.is_short:
+            begin = self.tool[:-_COUNTED]
+            return len(tool) >= len(begin) and _is_written(begin, tool[: len(begin)])
+        return tool == self.tool or _is_written(self.tool, tool)
 
 
 @dataclass
 class ServerPermits:
-    """Of one session; by server and tool."""
+    """Of one session."""
 
-    _left: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
+    _left: Counter[_Permit] = field(default_factory=Counter[_Permit])
 
     def deciding(self, decide: Decide) -> Decide:
         """Decides the same, and remembers what was allowed."""
@@ -35,19 +59,22 @@ class ServerPermits:
             answer = await decide(request)
             server = request.raw.get("serverName")
             if answer.allowed and request.kind == "mcp" and isinstance(server, str):
-                tool = (request.tool or "").removeprefix(f"{server}-")
-                self._left[server, _plain(tool)] += 1
+                whole, arguments = request.tool or "", _digest(request.raw.get("args"))
+                tool = whole.removeprefix(f"{server}-")
+                is_short = len(whole) >= _LONGEST
+                self._left[_Permit(server, tool, is_short, arguments)] += 1
             return answer
 
         return decided
 
-    def take(self, server: str, tool: str) -> bool:
+    def take(self, server: str, tool: str, arguments: object) -> bool:
         """Whether it was allowed; once."""
-        key = server, _plain(tool)
-        if self._left[key] <= 0:
-            return False
-        self._left[key] -= 1
-        return True
+        for permit in [one for one in self._left if one.is_for(server, tool)]:
+            if permit.arguments == _digest(arguments):
+                self._left[permit] -= 1
+                self._left += Counter()  # without those that are used up
+                return True
+        return False
 
     async def passed(self, server: str, receive: Receive) -> bytes:
         """The message as we read it, where it is no call, or one that was allowed. Its own words
@@ -55,8 +82,9 @@ class ServerPermits:
         message = message_in(await read_body(receive))
         if message.get("method") == _CALL:
             params = message.get("params")
-            tool = cast("dict[str, Any]", params).get("name") if isinstance(params, dict) else None
-            if not isinstance(tool, str) or not self.take(server, tool):
+            said = cast("dict[str, Any]", params) if isinstance(params, dict) else {}
+            tool = said.get("name")
+            if not isinstance(tool, str) or not self.take(server, tool, said.get("arguments")):
                 raise ProxyRefused(403, _NOBODY)
         return json.dumps({key: message[key] for key in _KEYS if key in message}).encode()
 
@@ -84,5 +112,20 @@ async def read_body(receive: Receive) -> bytes:
     return bytes(body)
 
 
-def _plain(name: str) -> str:
-    return "".join(letter for letter in name.lower() if letter.isalnum())[:_LETTERS]
+def _is_written(written: str, name: str) -> bool:
+    """Whether the runtime writes a name so: for letters of another kind it puts one of its own."""
+    return len(written) == len(name) and all(
+        theirs == ours if _KEPT_LETTER.match(ours) else theirs in "-_"
+        for theirs, ours in zip(written, name, strict=True)
+    )
+
+
+def _digest(arguments: object) -> str:
+    """The same for the same, in whatever order, and however a number is written."""
+    plain = json.loads(json.dumps(arguments or {}), parse_float=_number)
+    return sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()
+
+
+def _number(text: str) -> float:
+    number = float(text)
+    return int(number) if number.is_integer() else number

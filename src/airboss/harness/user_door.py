@@ -23,7 +23,7 @@ _REASONS: Final = {200: "OK", 401: "Unauthorized", 403: "Forbidden", 404: "Not F
 
 @dataclass
 class UserDoor:
-    """Serves connections, each with one call."""
+    """Serves the connections of one cage, each with one call."""
 
     proxy: "ProviderProxy"
     _served: int = field(default=0, init=False)

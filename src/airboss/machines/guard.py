@@ -105,13 +105,20 @@ class Guarded:
         parents = _processes()
         # First the runtimes, with all below them: who has no mark is found there only.
         found = {pid for pid in self._noted() if pid in parents}
-        found.update(pid for pid in parents if self._mark in _environ(pid).split(b"\0"))
+        found.update(pid for pid in parents if self._is_marked(pid))
         _add_below(found, parents)
         found.discard(os.getpid())
         if began_before is None:
             return found
         ticks = began_before * os.sysconf("SC_CLK_TCK")
         return {pid for pid in found if parents[pid][1] <= ticks}
+
+    def _is_marked(self, pid: int) -> bool:
+        try:
+            environ = supervisor.environ_of(pid)
+        except OSError:
+            return False
+        return self._mark in environ and self._mark in supervisor.variables_in(environ)
 
     def _noted(self) -> Iterable[int]:
         """A supervisor and its runtime, each with its start time, in one note for each life."""
@@ -159,14 +166,6 @@ def _began(pid: int) -> int | None:
         return supervisor.stat_of(pid)[2]
     except (OSError, ValueError):
         return None
-
-
-def _environ(pid: int) -> bytes:
-    try:
-        with open(f"/proc/{pid}/environ", "rb") as said:
-            return said.read()
-    except OSError:
-        return b""
 
 
 def _kill(pid: int) -> None:

@@ -7,7 +7,7 @@ import asyncio
 import ipaddress
 import socket
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
 
@@ -39,9 +39,16 @@ class NameNotFound(AirbossError):
 @dataclass(frozen=True)
 class Egress:
     """Where requests may go. `allows_private` is for what is meant to be on this machine or in this
-    network; where clouds keep their machines' keys nobody goes at all."""
+    network; where clouds keep their machines' keys nobody goes at all. Names are looked up in
+    `threads`."""
 
     allows_private: bool = False
+    threads: ThreadPoolExecutor = field(default=_LOOKING_UP, repr=False, compare=False)
+
+    def apart(self, at_once: int) -> "Egress":
+        """The same for somebody who may name whom they like: a name may be slow on purpose, and so
+        many slow ones keep only their own others waiting."""
+        return replace(self, threads=ThreadPoolExecutor(at_once, "airboss-names-apart"))
 
     async def addresses(self, host: str, port: int) -> list[str]:
         """Where to connect to for a name or an address, those of IPv4 first."""
@@ -51,7 +58,7 @@ class Egress:
         look_up = partial(socket.getaddrinfo, name, port, type=socket.SOCK_STREAM)
         try:
             async with asyncio.timeout(_SECONDS):
-                found = await asyncio.get_running_loop().run_in_executor(_LOOKING_UP, look_up)
+                found = await asyncio.get_running_loop().run_in_executor(self.threads, look_up)
         except TimeoutError:
             raise NameNotFound(f"{name} was not found within {_SECONDS:g} s") from None
         except (OSError, UnicodeError) as error:

@@ -9,6 +9,7 @@ from typing import Any, Final, TypeAlias
 from airboss.background import Background
 from airboss.errors import AirbossError
 from airboss.model.events import Event
+from airboss.runtime.amounts import known_count_of
 from airboss.runtime.requests import SayToRuntime
 from airboss.runtime.signals import Compacted, Retrying, Signal, TurnFailed, TurnIdle
 
@@ -116,8 +117,8 @@ class AutoSwitch:
         """Where deciding fails, the answer is no."""
         from copilot import rpc
 
-        seconds, reason = data.get("retryAfterSeconds"), data.get("errorCode")
-        offer = SwitchOffer(reason and str(reason), None if seconds is None else int(seconds))
+        seconds, reason = known_count_of(data.get("retryAfterSeconds")), data.get("errorCode")
+        offer = SwitchOffer(reason and str(reason), seconds)
         try:
             yes = await decide(offer) is True
         except Exception:  # noqa: BLE001  # the border: whatever failed, the answer is no

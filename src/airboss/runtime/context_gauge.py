@@ -5,6 +5,7 @@ from typing import Any
 
 from airboss.model.context_events import CompactionEnded, CompactionStarted, ContextMeasured
 from airboss.model.excerpt import MOST_OF_A_REASON, Redacting, excerpt, name_of
+from airboss.runtime.amounts import count_of, known_count_of
 from airboss.runtime.blocks import Said
 from airboss.runtime.signals import Compacted, UsageSeen
 
@@ -22,14 +23,16 @@ class ContextGauge:
             case "session.usage_info":
                 self._measure(data, said)
             case "session.compaction_start":
-                before = data.get("currentTokens")
+                before = known_count_of(data.get("currentTokens"))
                 said.append(CompactionStarted(trigger=_trigger(data), before=before))
             case _:
                 self._end_compaction(data, said)
 
     def _measure(self, data: Mapping[str, Any], said: Said) -> None:
         """Told at every call of a model; worth an event only where a gauge would move."""
-        tokens, limit = int(data["currentTokens"]), int(data["tokenLimit"])
+        tokens, limit = known_count_of(data["currentTokens"]), known_count_of(data["tokenLimit"])
+        if tokens is None or limit is None:
+            return
         fill = _hundredths(tokens, limit)
         if fill != self._fill:
             self._fill = fill
@@ -39,14 +42,15 @@ class ContextGauge:
         if data.get("success", True):
             said.append(Compacted())
         _count(data.get("compactionTokensUsed"), said)
-        after, limit = data.get("postCompactionTokens"), data.get("tokenLimit")
+        after = known_count_of(data.get("postCompactionTokens"))
+        limit = known_count_of(data.get("tokenLimit"))
         if after is not None and limit is not None:
             self._fill = _hundredths(after, limit)
         ended = CompactionEnded(
             trigger=_trigger(data),
-            before=data.get("preCompactionTokens"),
+            before=known_count_of(data.get("preCompactionTokens")),
             after=after,
-            removed=int(data.get("messagesRemoved") or 0),
+            removed=count_of(data.get("messagesRemoved")),
             error=self._why_not(data),
         )
         said.append(ended)
@@ -61,8 +65,8 @@ class ContextGauge:
 def _count(used: Mapping[str, Any] | None, said: Said) -> None:
     """It is a call of the model like any other, and no other event tells what it took."""
     if used:
-        tokens = (int(used.get("inputTokens") or 0), int(used.get("outputTokens") or 0))
-        cached = int(used.get("cacheReadTokens") or 0)
+        tokens = (count_of(used.get("inputTokens")), count_of(used.get("outputTokens")))
+        cached = count_of(used.get("cacheReadTokens"))
         model = name_of(str(used.get("model")))
         said.append(UsageSeen(model, *tokens, 0.0, sub_agent=False, cached_tokens=cached))
 

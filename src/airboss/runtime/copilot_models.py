@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from airboss.errors import NotSignedIn, RuntimeUnavailable
+from airboss.runtime.amounts import known_amount_of, known_count_of
 from airboss.runtime.runtime_process import RuntimeRefused
 
 
@@ -47,11 +48,11 @@ def copilot_model(model: Any) -> CopilotModel:
     return CopilotModel(
         id=str(model.id),
         name=str(model.name),
-        multiplier=getattr(billing, "multiplier", None),
-        max_prompt_tokens=getattr(limits, "max_prompt_tokens", None),
+        multiplier=known_amount_of(getattr(billing, "multiplier", None)),
+        max_prompt_tokens=known_count_of(getattr(limits, "max_prompt_tokens", None)),
         policy=None if state is None else str(getattr(state, "value", state)),
-        context_tokens=getattr(limits, "max_context_window_tokens", None),
+        context_tokens=known_count_of(getattr(limits, "max_context_window_tokens", None)),
         efforts=tuple(getattr(model, "supported_reasoning_efforts", None) or ()),
         vision=getattr(getattr(capabilities, "supports", None), "vision", None),
-        max_output_tokens=getattr(limits, "max_output_tokens", None),
+        max_output_tokens=known_count_of(getattr(limits, "max_output_tokens", None)),
     )

@@ -7,12 +7,13 @@ of a call that it hands to us is kept whole, as bytes.
 """
 
 import json
+import math
 import re
 import secrets
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol, cast
+from typing import Any, Final, NoReturn, Protocol, cast
 
 from airboss.model.excerpt import EDGE, Gapped
 
@@ -109,8 +110,25 @@ def read_message(
         raise Oversized(length, bound)
     pipe.readline(_HEADER)
     if length <= most:
-        return json.loads(_exactly(pipe, length).decode()), length
+        return _WIRE.decode(_exactly(pipe, length).decode()), length
     return _Shortener(pipe, length, go_on).message()
+
+
+def _decoder(hook: Callable[[dict[str, Any]], Any] | None = None) -> json.JSONDecoder:
+    return json.JSONDecoder(object_hook=hook, parse_float=_finite, parse_constant=_refused)
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    return number if math.isfinite(number) else _refused(text)
+
+
+def _refused(text: str) -> NoReturn:
+    """What cannot be written down again as JSON would be there for good where it is stored."""
+    raise ValueError(f"The agent runtime said {text[:20]}, which is no number.")
+
+
+_WIRE: Final = _decoder()
 
 
 def has_gap(value: object) -> bool:
@@ -256,7 +274,7 @@ class _Shortener:
     def _read(self) -> tuple[Any, int]:
         if len(self._kept) <= _MOST_LEFT:
             try:
-                message = json.loads(bytes(self._kept), object_hook=self._whole)
+                message = _decoder(self._whole).decode(self._kept.decode("utf-8", "surrogatepass"))
                 return Shortened(message), len(self._kept)
             # A name that is too long, no JSON at all, or too much inside each other.
             except (ValueError, TypeError, RecursionError):

@@ -72,6 +72,7 @@ RELIED_ON: Final[Mapping[str, str]] = {
 
 _PIPE_BYTES: Final = 1 << 16
 _STDERR_LINES: Final = 200
+_LONGEST_LINE: Final = 8192
 
 Handle: TypeAlias = Callable[[Any], object]
 
@@ -158,8 +159,29 @@ def buffered(client_class: "type[CopilotClient]") -> "type[CopilotClient]":
                 _drain(process)
             elif process is not None:
                 _buffer(process)
+                bound_errors(process)
 
     return Buffered
+
+
+class _ShortLines(io.BufferedReader):
+    """Has the beginning of each line, as text that can be read: the SDK reads whole ones, however
+    long they are, and none any more after one that is no text."""
+
+    _is_inside = False
+
+    def readline(self, _size: int | None = -1, /) -> bytes:
+        while line := super().readline(_LONGEST_LINE):
+            is_rest, self._is_inside = self._is_inside, not line.endswith(b"\n")
+            if not is_rest:
+                return line.rstrip(b"\n").decode("utf-8", "replace").encode() + b"\n"
+        return b""
+
+
+def bound_errors(process: Any) -> None:
+    """Before anybody reads what it complains of."""
+    if isinstance(process.stderr, io.RawIOBase):
+        process.stderr = _ShortLines(process.stderr, _PIPE_BYTES)
 
 
 def _buffer(process: Any) -> None:

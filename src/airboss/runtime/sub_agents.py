@@ -5,6 +5,7 @@ from typing import Any
 
 from airboss.model.excerpt import MOST_OF_A_REASON, Redacting, excerpt, name_of
 from airboss.model.sub_agent_events import SkillInvoked, SubAgentEnded, SubAgentStarted
+from airboss.runtime.amounts import known_count_of
 from airboss.runtime.blocks import Said
 
 Raw = Mapping[str, Any]
@@ -53,8 +54,8 @@ class SubAgents:
                 model=_model(data),
                 outcome=outcome,
                 error=error,
-                tool_calls=_count(data.get("totalToolCalls")),
-                milliseconds=_count(data.get("durationMs")),
+                tool_calls=known_count_of(data.get("totalToolCalls")),
+                milliseconds=known_count_of(data.get("durationMs")),
             )
         )
 
@@ -74,7 +75,3 @@ class SubAgents:
 
 def _model(data: Raw) -> str | None:
     return name_of(str(data["model"])) if data.get("model") else None
-
-
-def _count(number: object) -> int | None:
-    return int(number) if isinstance(number, int | float) else None

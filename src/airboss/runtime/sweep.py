@@ -5,7 +5,6 @@ its environment is found as an orphan below the runtime's supervisor, or below u
 A server that an agent started on purpose carries a mark too, and goes with the rest.
 """
 
-import asyncio
 import contextlib
 import os
 import sys
@@ -20,7 +19,14 @@ import psutil
 from airboss.runtime.descendants import Descendants, process_table
 from airboss.runtime.environment import LIFE, OWNER, SERVER
 from airboss.runtime.pids import left_in
-from airboss.runtime.supervisor import PR_SET_CHILD_SUBREAPER, prctl, stat_of
+from airboss.runtime.process_threads import SWEEPS, in_threads
+from airboss.runtime.supervisor import (
+    PR_SET_CHILD_SUBREAPER,
+    environ_of,
+    prctl,
+    stat_of,
+    variables_in,
+)
 
 SESSION: Final = "COPILOT_AGENT_SESSION_ID"
 # One run of a hook.
@@ -29,8 +35,8 @@ HOOK: Final = "AIRBOSS_HOOK"
 EXTENSION: Final = "AIRBOSS_EXTENSION"
 _GONE_SECONDS = 2.0
 _ROUNDS = 4
-_PIECE_BYTES = 1 << 16
 _ZOMBIE = "Z"
+_LONGEST_MARK = 200
 
 
 @dataclass
@@ -60,19 +66,23 @@ async def sweep_session(session: str, servers_below: int | None = None) -> int:
     def meant(pid: int) -> bool:
         return bears(pid) and not (servers_below is not None and _is_server(pid, servers_below))
 
-    return await asyncio.to_thread(_sweep, meant)
+    return await in_threads(SWEEPS, _sweep, meant)
 
 
 async def sweep_servers(session: str, names: Collection[str]) -> int:
     """End these MCP servers of a session."""
     of_session, of_server = _bearing({SESSION: {session}}), _bearing({SERVER: names})
-    return await asyncio.to_thread(_sweep, lambda pid: of_session(pid) and of_server(pid))
+
+    def meant(pid: int) -> bool:
+        return of_session(pid) and of_server(pid)
+
+    return await in_threads(SWEEPS, _sweep, meant)
 
 
 def _is_server(pid: int, runtime: int) -> bool:
     """Who detached itself is none, whatever its environment says."""
     if sys.platform == "linux":
-        is_marked = f"{SERVER}=".encode() in _environ(pid)
+        is_marked = f"{SERVER}=".encode() in environ_of(pid)
     else:
         is_marked = SERVER in psutil.Process(pid).environ()
     return is_marked and any(parent.pid == runtime for parent in psutil.Process(pid).parents())
@@ -80,7 +90,7 @@ def _is_server(pid: int, runtime: int) -> bool:
 
 async def sweep_hooks(*marks: str) -> int:
     """End all that these runs of hooks left behind."""
-    return await asyncio.to_thread(_sweep, _bearing({HOOK: set(marks)}))
+    return await in_threads(SWEEPS, _sweep, _bearing({HOOK: set(marks)}))
 
 
 async def sweep_extensions(mark: str, noted: Mapping[int, int] | None = None) -> int:
@@ -91,7 +101,7 @@ async def sweep_extensions(mark: str, noted: Mapping[int, int] | None = None) ->
     def meant(pid: int) -> bool:
         return _is_noted(pid, known) or _is_stray(pid) or bears(pid)
 
-    return await asyncio.to_thread(_sweep, meant)
+    return await in_threads(SWEEPS, _sweep, meant)
 
 
 def processes_of_extensions() -> dict[str, list[int]]:
@@ -100,10 +110,12 @@ def processes_of_extensions() -> dict[str, list[int]]:
     begin = f"{EXTENSION}=".encode()
     for pid in psutil.pids() if sys.platform == "linux" else ():
         with contextlib.suppress(OSError):
-            environ = _environ(pid)
+            environ = environ_of(pid)
             if begin in environ:
-                words = (word for word in environ.split(b"\0") if word.startswith(begin))
-                found.setdefault(next(words, begin)[len(begin) :].decode(), []).append(pid)
+                words = (word for word in variables_in(environ) if word.startswith(begin))
+                # Anybody may put anything there.
+                said = next(words, begin)[len(begin) :][:_LONGEST_MARK]
+                found.setdefault(said.decode("ascii", "replace"), []).append(pid)
     return found
 
 
@@ -114,14 +126,14 @@ async def sweep_orphans(supervisor: int, runtime: int) -> int:
         state, parent, _ = stat_of(pid)
         return parent == supervisor and pid != runtime and state != _ZOMBIE
 
-    return await asyncio.to_thread(_sweep, is_orphan)
+    return await in_threads(SWEEPS, _sweep, is_orphan)
 
 
 async def sweep_life(life: str, sessions: Collection[str]) -> int:
     """After a runtime's death: all that it and its sessions started, and orphans we adopted."""
     marks = {LIFE: {life}, SESSION: set(sessions)}
-    count = await asyncio.to_thread(_sweep, _bearing(marks))
-    return count + (await asyncio.to_thread(sweep_adopted) if CHILDREN.adopting else 0)
+    count = await in_threads(SWEEPS, _sweep, _bearing(marks))
+    return count + (await in_threads(SWEEPS, sweep_adopted) if CHILDREN.adopting else 0)
 
 
 async def sweep_owner(
@@ -132,9 +144,9 @@ async def sweep_owner(
 ) -> int:
     """At the start: all that an earlier server of this data folder left."""
     # First the runtimes, with all below them: who has no mark is found there only.
-    count = await asyncio.to_thread(_sweep_noted, notes) if notes is not None else 0
+    count = await in_threads(SWEEPS, _sweep_noted, notes) if notes is not None else 0
     marks = {OWNER: {owner}, SESSION: set(sessions)}
-    return count + await asyncio.to_thread(_sweep, _bearing(marks), frozenset(but))
+    return count + await in_threads(SWEEPS, _sweep, _bearing(marks), frozenset(but))
 
 
 def _sweep_noted(notes: Path) -> int:
@@ -184,22 +196,11 @@ def _bearing(marks: Mapping[str, Collection[str]]) -> Callable[[int], bool]:
     wanted = {f"{name}={value}".encode() for name, values in marks.items() for value in values}
 
     def bears(pid: int) -> bool:
-        environ = _environ(pid)
+        environ = environ_of(pid)
         is_worth_a_look = any(name in environ for name in names)
-        return is_worth_a_look and not wanted.isdisjoint(environ.split(b"\0"))
+        return is_worth_a_look and not wanted.isdisjoint(variables_in(environ))
 
     return bears
-
-
-def _environ(pid: int) -> bytes:
-    """Without a file object around it, which costs as much as the reading."""
-    descriptor, environ = os.open(f"/proc/{pid}/environ", os.O_RDONLY), b""
-    try:
-        while piece := os.read(descriptor, _PIECE_BYTES):
-            environ += piece
-    finally:
-        os.close(descriptor)
-    return environ
 
 
 def _is_noted(pid: int, known: Mapping[int, int]) -> bool:
@@ -212,7 +213,7 @@ def _is_noted(pid: int, known: Mapping[int, int]) -> bool:
 def _is_stray(pid: int) -> bool:
     if not CHILDREN.adopting or stat_of(pid)[1] != os.getpid() or not _adopted(pid):
         return False
-    environ = _environ(pid)
+    environ = environ_of(pid)
     return not any(f"{mark}=".encode() in environ for mark in (EXTENSION, HOOK, SESSION, LIFE))
 
 

@@ -29,6 +29,7 @@ from airboss.model.excerpt import (
     name_of,
 )
 from airboss.model.line_counts import lines_of_diff, lines_of_texts
+from airboss.runtime.amounts import amount_of, count_of, known_count_of
 from airboss.runtime.blocks import MESSAGE, REASONING, TOOL, Said, SpokenBlock, Voice
 from airboss.runtime.context_gauge import ContextGauge
 from airboss.runtime.signals import (
@@ -285,7 +286,7 @@ class Translator:
             message = self._excerpt(told, MOST_OF_A_REASON)
             name, cause = name_of(str(data.get("errorType") or "error")), data.get("errorCode")
             why = None if cause is None else self._excerpt(cause, MOST_OF_A_REASON)
-            said.append(TurnFailed(name, message, data.get("statusCode"), why))
+            said.append(TurnFailed(name, message, known_count_of(data.get("statusCode")), why))
 
     def warned(self, raw: Raw, data: Raw, _said: Said) -> None:
         """The only word of why the model is not asked, as where tools fill its context."""
@@ -300,9 +301,9 @@ class Translator:
             said.append(Retrying(self._excerpt(reason.replace("_", " "), MOST_OF_A_REASON)))
 
     def usage(self, raw: Raw, data: Raw, said: Said) -> None:
-        tokens = (int(data.get("inputTokens") or 0), int(data.get("outputTokens") or 0))
-        cost = float(data.get("cost") or 0.0)
-        cached = int(data.get("cacheReadTokens") or 0)
+        tokens = (count_of(data.get("inputTokens")), count_of(data.get("outputTokens")))
+        cost = amount_of(data.get("cost"))
+        cached = count_of(data.get("cacheReadTokens"))
         is_below = _from_sub_agent(raw)
         parent = self._parent_of(data) if is_below else None
         seen = UsageSeen(name_of(str(data["model"])), *tokens, cost, is_below, cached, parent)

@@ -11,6 +11,8 @@ from pathlib import Path
 from airboss.runtime.supervisor import PR_SET_DUMPABLE, prctl
 
 _SWITCH = Path("/proc/sys/fs/suid_dumpable")
+# How long its environment is, a process says itself.
+_ENOUGH_BYTES = 64
 _AS_ROOT = (
     "Airboss runs as root: agents can read the memory and the environment of the server and of the "
     "agent runtime, with every token and key in them."
@@ -48,6 +50,7 @@ def remedy(why: str) -> str:
 
 def _read(path: Path) -> bytes | None:
     try:
-        return path.read_bytes()
+        with path.open("rb") as file:
+            return file.read(_ENOUGH_BYTES)
     except OSError:
         return None

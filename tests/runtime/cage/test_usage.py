@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from airboss.runtime.cage.usage import (
+    FilesInMemory,
     available_memory,
     descendants,
     free_bytes,
@@ -43,7 +44,7 @@ def test_memory_that_is_nobodys_own_counts(how: str) -> None:
             assert one.stdout is not None
             assert one.stdout.readline() == b"done\n"
             for most in (1 << 40, 0):
-                assert 64 <= shared_memory([one.pid], most) >> 20 < 80
+                assert 64 <= shared_memory([one.pid], most, FilesInMemory()) >> 20 < 80
         finally:
             one.kill()
 
@@ -57,7 +58,39 @@ def test_what_several_have_in_common_counts_once() -> None:
             assert one.stdout.readline() == b"done\n"
             family = [one.pid, *descendants(one.pid, 10)]
             assert len(family) == 4
-            assert shared_memory(family, 70 << 20) >> 20 < 80
+            assert shared_memory(family, 70 << 20, FilesInMemory()) >> 20 < 80
+        finally:
+            os.killpg(one.pid, signal.SIGKILL)
+
+
+HOLDS = """
+import os, time
+kept = os.memfd_create("kept")
+os.write(kept, b"x" * (8 << 20))
+first = os.getpid()
+for _ in range(19):
+    if os.getpid() == first:
+        os.fork()
+if os.getpid() != first:
+    os.close(kept)
+    for number in range(950):
+        os.dup(0)
+os.write(1, b"done\\n")
+time.sleep(60)
+"""
+
+
+def test_many_descriptors_are_seen_in_several_short_looks() -> None:
+    command = [sys.executable, "-c", HOLDS]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True) as one:
+        try:
+            assert one.stdout is not None
+            for _ in range(20):
+                assert one.stdout.readline() == b"done\n"
+            # Who has it is looked at last, as looks begin at the end.
+            family, files = [one.pid, *descendants(one.pid, 100)], FilesInMemory()
+            assert len(family) == 20
+            assert [files.look(family) >> 20 for _ in range(5)] == [0, 0, 8, 8, 8]
         finally:
             os.killpg(one.pid, signal.SIGKILL)
 

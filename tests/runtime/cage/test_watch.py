@@ -1,7 +1,9 @@
 """What the watch sees of a cage, on processes of our own."""
 
+import asyncio
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -11,12 +13,27 @@ from airboss.cage_settings import CageProfile
 from airboss.runtime.cage import watch as watch_module
 from airboss.runtime.cage.group import CageGroup
 from airboss.runtime.cage.watch import CageWatch, in_words
+from airboss.runtime.process_threads import SWEEPS
 
 
 def test_too_many_processes_are_seen(family: int, tmp_path: Path) -> None:
     few, many = CageProfile(processes=16), CageProfile(processes=32)
     assert CageWatch(few, family, None, (tmp_path,)).look() == "processes"
     assert CageWatch(many, family, None, (tmp_path,)).look() is None
+
+
+@pytest.mark.anyio
+async def test_it_looks_also_while_every_other_thread_is_busy(family: int, tmp_path: Path) -> None:
+    is_over = threading.Event()
+    loop = asyncio.get_running_loop()
+    busy = [loop.run_in_executor(pool, is_over.wait, 30) for pool in (None, SWEEPS) * 32]
+    try:
+        async with asyncio.timeout(20):
+            over = CageWatch(CageProfile(processes=16), family, None, (tmp_path,)).until_over()
+            assert await over == "processes"
+    finally:
+        is_over.set()
+        await asyncio.wait(busy)
 
 
 def group_that_says(folder: Path, **files: str) -> CageGroup:

@@ -1,14 +1,18 @@
 """The way out of a cage, with real sockets and real clients."""
 
 import asyncio
+import socket
 import ssl
 import sys
+import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from airboss.cage_settings import CageProfile
 from airboss.model.cage_events import EgressClosed, EgressOpened
+from airboss.net.address_guard import Egress
 from airboss.net.host_lists import HostEntryInvalid
 from airboss.runtime.cage.host_request import HostAnswer, HostRequest
 from airboss.runtime.cage.way_out import WayOut
@@ -448,3 +452,35 @@ async def test_closed_it_ends_what_is_open_and_tells_all_that_was_counted(
 def test_an_entry_that_cannot_be_meant_is_refused_when_the_way_out_is_made() -> None:
     with pytest.raises(HostEntryInvalid, match=r"“https://a\.example” is an address"):
         WayOut(CageProfile(hosts=("https://a.example",)), as_listed, lambda _: None)
+
+
+async def test_slow_names_of_one_cage_keep_only_its_own_waiting(
+    world: Outside, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with (
+        served(answer) as plain,
+        caged(world, monkeypatch, "*.slow.example") as slow,
+        caged(world, monkeypatch, "a.example") as other,
+    ):
+        known, is_over, asked = socket.getaddrinfo, threading.Event(), list[str]()
+
+        def look_up(host: str, *more: Any, **options: Any) -> Any:
+            if host.endswith(".slow.example"):
+                asked.append(host)
+                is_over.wait(60)
+            return known(host, *more, **options)
+
+        monkeypatch.setattr(socket, "getaddrinfo", look_up)
+        world.ports = {80: plain}
+        tunnels = [f"CONNECT n{number}.slow.example:443 HTTP/1.1\r\n\r\n" for number in range(40)]
+        async with asyncio.TaskGroup() as group:
+            waiting = [group.create_task(slow.says(tunnel.encode())) for tunnel in tunnels]
+            try:
+                await until(lambda: len(asked) >= 2)
+                code, _, wrong = await other.curl("http://a.example/")
+                assert (code, wrong) == (0, "")
+                assert await Egress().addresses("a.example", 443) == [PUBLIC]
+                assert len(asked) == 2
+            finally:
+                is_over.set()
+        assert {b"502 Its name was not found." in one.result() for one in waiting} == {True}

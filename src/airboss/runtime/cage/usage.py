@@ -4,12 +4,16 @@ is too much, it does not know."""
 import contextlib
 import itertools
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 _IN_MEMORY: Final = ("/memfd:", "/dev/shm/", "/dev/zero", "/SYSV")  # noqa: S108 - to compare
+# Of one process.
 _MOST_DESCRIPTORS: Final = 1024
+# Of all together; with one more process it may be more.
+_MOST_IN_A_LOOK: Final = 8192
 _BLOCK: Final = 512
 # What a file takes that is empty: so much less of a disk is free for all others.
 FILE_BYTES: Final = 50_000
@@ -44,32 +48,65 @@ def own_memory(pid: int) -> int:
     return 0
 
 
-def shared_memory(pids: Iterable[int], most: int) -> int:
+@dataclass
+class FilesInMemory:
+    """What descriptors lead to that has no file on a disk. With many descriptors it takes several
+    looks until all were seen: each is as short as the others."""
+
+    _unseen: list[int] = field(default_factory=list[int])
+    _found: dict[tuple[int, int], int] = field(default_factory=dict[tuple[int, int], int])
+    _before: int = 0
+
+    def look(self, pids: Sequence[int]) -> int:
+        """In bytes: of the last time that all were seen, or so far, whichever is more."""
+        if not self._unseen:
+            self._unseen, self._found = [*pids], {}
+        there, left = {*pids}, _MOST_IN_A_LOOK
+        while self._unseen and left > 0:
+            pid = self._unseen.pop()
+            left -= 1 + (self._look_at(pid) if pid in there else 0)
+        found = sum(self._found.values())
+        if not self._unseen:
+            self._before = found
+        return max(found, self._before)
+
+    def _look_at(self, pid: int) -> int:
+        """How many descriptors it has."""
+        try:
+            folder = os.open(f"/proc/{pid}/fd", os.O_RDONLY | os.O_DIRECTORY)
+        except OSError:
+            return 0
+        count = 0
+        try:
+            with contextlib.suppress(OSError), os.scandir(folder) as numbers:
+                for number in itertools.islice(numbers, _MOST_DESCRIPTORS):
+                    count += 1
+                    with contextlib.suppress(OSError):
+                        if os.readlink(number.name, dir_fd=folder).startswith(_IN_MEMORY):
+                            self._count(os.stat(number.name, dir_fd=folder))
+        finally:
+            os.close(folder)
+        return count
+
+    def _count(self, file: os.stat_result) -> None:
+        if file.st_blocks:
+            self._found[file.st_dev, file.st_ino] = file.st_blocks * _BLOCK
+
+
+def shared_memory(pids: Iterable[int], most: int, files: FilesInMemory) -> int:
     """What has no file on a disk: what is mapped, or what descriptors lead to, whichever is more.
     Only above `most` it is looked at closely who has it in common: that takes its time."""
     pids = list(pids)
     mapped = sum(_said_of(f"/proc/{pid}/status", "RssShmem") for pid in pids)
     if mapped > most:
         mapped = sum(_share_of(pid) for pid in pids)
-    return max(mapped, _files_in_memory(pids))
+    return max(mapped, files.look(pids))
 
 
 def _share_of(pid: int) -> int:
     """Of whom nobody may look at, all that is mapped."""
     mapped = _said_of(f"/proc/{pid}/status", "RssShmem")
     return _said_of(f"/proc/{pid}/smaps_rollup", "Pss_Shmem", mapped)
-
-
-def _files_in_memory(pids: Iterable[int]) -> int:
-    found = dict[tuple[int, int], int]()
-    for pid in pids:
-        with contextlib.suppress(OSError), os.scandir(f"/proc/{pid}/fd") as numbers:
-            for number in itertools.islice(numbers, _MOST_DESCRIPTORS):
-                with contextlib.suppress(OSError):
-                    if os.readlink(number.path).startswith(_IN_MEMORY):
-                        said = os.stat(number.path)
-                        found[said.st_dev, said.st_ino] = said.st_blocks * _BLOCK
-    return sum(found.values())
 
 
 def _said_of(path: str, key: str, otherwise: int = 0) -> int:

@@ -11,6 +11,7 @@ from airboss.runtime.cage.autogroups import Autogroups
 from airboss.runtime.cage.group import CageGroup
 from airboss.runtime.cage.pins import Pins
 from airboss.runtime.cage.usage import (
+    FilesInMemory,
     available_memory,
     descendants,
     free_bytes,
@@ -18,6 +19,7 @@ from airboss.runtime.cage.usage import (
     shared_memory,
     written_by,
 )
+from airboss.runtime.process_threads import WATCHES, in_threads
 
 # What has been replaced is no limit of a profile, but ends a cage as one does.
 Limit: TypeAlias = Literal["memory", "processes", "disk", "replaced"]
@@ -53,11 +55,12 @@ class CageWatch:
     _full: int = field(default=0, init=False)
     _written: int | None = field(default=None, init=False)
     _memory: int | None = field(default=None, init=False)
+    _files: FilesInMemory = field(default_factory=FilesInMemory, init=False)
 
     async def until_over(self) -> Limit:
         """The first limit that it has gone over."""
         while True:
-            if over := await asyncio.to_thread(self.look):
+            if over := await in_threads(WATCHES, self.look):
                 return over
             await asyncio.sleep(LOOK_SECONDS)
 
@@ -106,7 +109,7 @@ class CageWatch:
         if len(below) > self.terms.processes:
             return "processes"
         most, own = self.terms.memory_mb << 20, sum(map(own_memory, below))
-        memory = own + shared_memory(below, most - own)
+        memory = own + shared_memory(below, most - own, self._files)
         before, self._memory = self._memory, memory
         self.peak = max(self.peak, memory)
         if memory > most:

@@ -50,6 +50,7 @@ class Bounds:
     connections: int = 128
     head_bytes: int = 32_768
     head_seconds: float = 15
+    look_ups: int = 2
     look_up_seconds: float = 15
     connect_seconds: float = 10
     hello_seconds: float = 10
@@ -89,6 +90,7 @@ class WayOut:
         """Raises `HostEntryInvalid`."""
         self.hosts = host_list(self.terms.hosts)
         self.traffic = Traffic(self.hear)
+        self.egress = self.egress.apart(self.bounds.look_ups)
 
     @property
     def connections(self) -> int:
@@ -123,6 +125,7 @@ class WayOut:
             task.cancel()
         if serving:
             await asyncio.wait(serving)
+        self.egress.threads.shutdown(wait=False, cancel_futures=True)
         self.traffic.close()
 
     async def _serve(self, inside: Stream) -> None:
