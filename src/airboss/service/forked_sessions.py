@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TypeAlias, cast
 
 from airboss.errors import AirbossError, Conflict, RuntimeUnavailable
-from airboss.harness.cage_guests import check_guests
 from airboss.harness.session_cage import SessionCage
 from airboss.harness.setup import in_settings
 from airboss.log.writer import LogLine, now_ms
@@ -73,7 +72,7 @@ class ForkedSessions(ResumedSessions):
         said = SessionCage((in_settings(self.session_keys),), self.cages.said)
         copied = await self.cages.copied(setup, policy, said.wish(is_of_task=False))
         is_narrow = copied.cage is not None and (await self.cages.held()).kind == "narrow"
-        check_guests(copied, "narrow" if is_narrow else "strong")
+        await self._check_guests(copied, "narrow" if is_narrow else "strong")
         return copied
 
     def _must_be_idle(self, view: SessionView) -> None:
