@@ -18,7 +18,7 @@ from airboss.service.forked_sessions import ForkWish
 from airboss.session_keys import SessionKeys
 from tests.service.house import ME
 from tests.service.test_session_agents import skills_in, told_of
-from tests.service.test_session_setup import MODEL, Watched, watched_in
+from tests.service.test_session_setup import MODEL, Watched, system, watched_in
 
 pytestmark = pytest.mark.skipif(ability().kind != "strong", reason="no strong cage holds here")
 
@@ -133,3 +133,16 @@ async def test_the_sessions_of_a_task_share_a_cage_that_has_its_folders(
     worked = (watched.house.work / "worked").read_text("utf-8")
     assert worked.startswith("Owls are quiet.")
     assert (watched.house.work / "judged").read_text("utf-8") == worked
+
+
+async def test_the_agent_is_told_where_its_repository_is_not_in_the_cage(
+    watched: Watched, tmp_path: Path
+) -> None:
+    words = "git does not work here"
+    (tmp_path / ".git").mkdir()
+    session = await watched.opened()
+    for _ in range(2):
+        assert words in system(await watched.asked(session))
+        await watched.resumed(session)
+    (tmp_path / ".git").rmdir()
+    assert words not in system(await watched.asked(await watched.opened()))
