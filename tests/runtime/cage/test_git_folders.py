@@ -220,6 +220,11 @@ def test_a_folder_without_a_repository_has_nothing_of_it(tmp_path: Path) -> None
     assert sources(tmp_path) == []
 
 
+def test_a_repository_that_is_named_by_no_path_hands_nothing_in(tmp_path: Path) -> None:
+    (tmp_path / ".git").write_bytes(b"gitdir: x\0y\n")
+    assert sources(tmp_path) == []
+
+
 def test_a_made_up_worktree_hands_nothing_in(origin: Path, tmp_path: Path) -> None:
     """An agent may write the file that says where its repository is."""
     folder, private = tmp_path / "folder", tmp_path / "private"

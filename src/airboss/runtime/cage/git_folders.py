@@ -170,13 +170,13 @@ def _of_worktree(dot: Path, own: Path) -> Iterator[Bind]:
 
 
 def _read(path: Path) -> str:
-    """Without following a link, and never much."""
+    """Without following a link, and never much; to the first NUL, which is in no path."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
         return ""
     try:
-        return os.read(descriptor, _MOST_BYTES).decode("utf-8", "replace")
+        return os.read(descriptor, _MOST_BYTES).partition(b"\0")[0].decode("utf-8", "replace")
     except OSError:
         return ""
     finally:
