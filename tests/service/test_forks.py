@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from airboss.errors import Conflict, NotFound
+from airboss.errors import Conflict, NotFound, RuntimeUnavailable
 from airboss.harness.prompts import Extras
 from airboss.model.events import PromptAccepted
 from airboss.model.ids import PromptId
@@ -86,6 +86,21 @@ async def test_a_copy_knows_all_or_what_was_before_and_goes_its_own_way(tmp_path
         await house.sessions.close(source, ME)
         with pytest.raises(Conflict, match="closed"):
             await house.sessions.fork(source, ForkWish(before), ME)
+
+
+async def test_a_copy_under_a_name_that_leads_elsewhere_is_refused(tmp_path: Path) -> None:
+    async with on_stage(Stage()) as stage, house_in(tmp_path, **provider(stage)) as house:
+        source = (await house.sessions.start("house/stand-in", str(house.work), ME)).id
+        await turn(house, source, "say one", 1)
+
+        async def named(place: PoolKey, session: str, name: str, before: int | None) -> str:
+            del place, session, name, before
+            return "../../session-state"
+
+        house.sessions.fork_on_runtime = named
+        with pytest.raises(RuntimeUnavailable, match="a name that cannot be used"):
+            await house.sessions.fork(source, ForkWish(), ME)
+        assert [one.id for one in (await house.sessions.page((), None, 10)).items] == [source]
 
 
 async def test_a_server_that_ends_in_the_middle_leaves_nothing_half(tmp_path: Path) -> None:

@@ -47,7 +47,19 @@ def test_links_and_pipes_stay_behind(tmp_path: Path) -> None:
     assert (secret / "key").exists()
 
 
-@pytest.mark.parametrize("session", ["two", "", "../one", ".."])
+def test_a_history_that_is_there_already_is_kept(tmp_path: Path) -> None:
+    """A runtime in a cage may call its session as another one is called."""
+    _history(tmp_path / "a")
+    other = tmp_path / "b/session-state/one"
+    other.mkdir(parents=True)
+    (other / "events.jsonl").write_text("hers", encoding="utf-8")
+    with pytest.raises(StoreUnavailable, match="File exists"):
+        move_history(tmp_path / "a", tmp_path / "b", "one")
+    assert (other / "events.jsonl").read_text("utf-8") == "hers"
+    assert (tmp_path / "a/session-state/one/files/plan.md").exists()
+
+
+@pytest.mark.parametrize("session", ["two", "", "../one", "..", "one\0", "on e", "o" * 300])
 def test_a_session_that_is_not_there_is_refused(tmp_path: Path, session: str) -> None:
     _history(tmp_path / "a")
     with pytest.raises(StoreUnavailable):

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from airboss.errors import CageRefused, Conflict
+from airboss.harness.cage_guests import terms_with_folders
 from airboss.harness.cage_terms import (
     CageWish,
     InCage,
@@ -72,7 +73,8 @@ class Cages:
             reason = terms.reason if isinstance(terms, Refused) else terms.why
             raise CageRefused(reason)
         key = cage_key(setup.identity, cwd, terms.cage.profile, owner)
-        return CagePlan(terms.kind, terms.cage.profile, terms.cage.terms, cwd, key, owner)
+        folders = terms_with_folders(terms.cage.terms, setup, cwd)
+        return CagePlan(terms.kind, terms.cage.profile, folders, cwd, key, owner)
 
     async def copied(self, setup: Setup, policy: Policy, usual: CageWish) -> Setup:
         """A fork of a session: with `caged` it has a cage, and with others only where all have one.

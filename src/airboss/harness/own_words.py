@@ -1,8 +1,11 @@
 """What every agent is told about the place that it works in: our tools, questions and approvals."""
 
+from pathlib import Path
 from typing import Final
 
+from airboss.entry.places import find_repo_root
 from airboss.entry.tools import JOB_TOOLS
+from airboss.harness.cage_guests import is_in_cage
 from airboss.harness.questions import ASK_USER
 from airboss.model.setup import Setup
 from airboss.model.tool_lists import allowed_by
@@ -44,10 +47,22 @@ _CAGE: Final = (
     "option of its own. A host that the proxy refuses (403) comes with the reason; if a person is "
     "asked about it, try again later."
 )
+_NO_GIT: Final = (
+    "- Your folder is part of a git repository whose top lies outside of your cage, so git does "
+    "not work here: nothing can be compared or committed. Do not make another repository. Say in "
+    "your answer what you changed, so that a person can commit it."
+)
 
 
-def own_words(setup: Setup) -> str | None:
-    """For exactly the tools that the session has; None where its text replaces all others."""
+def has_unseen_repository(setup: Setup, cwd: Path) -> bool:
+    """Blocking. Whether the folder lies in a repository that its cage does not have."""
+    top = find_repo_root(cwd)
+    return top != cwd and not is_in_cage(setup, cwd, top / ".git")
+
+
+def own_words(setup: Setup, *, lacks_git: bool = False) -> str | None:
+    """For exactly the tools that the session has; None where its text replaces all others.
+    `lacks_git`: its repository is not in its cage."""
     if setup.system_message is not None and setup.system_message.replace is not None:
         return None
 
@@ -61,6 +76,7 @@ def own_words(setup: Setup) -> str | None:
         *([_JOB.format(", ".join(jobs))] if jobs else []),
         _APPROVAL,
         *([_CAGE] if setup.cage is not None else []),
+        *([_NO_GIT] if lacks_git else []),
         *([_DELEGATE] if has("task") else []),
     ]
     return "\n".join(lines)

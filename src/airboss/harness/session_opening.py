@@ -1,5 +1,6 @@
 """How a session is opened on the runtime: what it is asked for, and with whose account."""
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -8,7 +9,7 @@ from airboss.harness.agent_routes import agent_routes
 from airboss.harness.incarnation import Incarnation
 from airboss.harness.models import REHEARSAL, Route
 from airboss.harness.open_cages import CagedSession
-from airboss.harness.own_words import own_words
+from airboss.harness.own_words import has_unseen_repository, own_words
 from airboss.harness.plans import PLAN_OFFER
 from airboss.harness.provider_address import ProviderAddress
 from airboss.harness.questions import ASK_USER_OFFER
@@ -133,6 +134,13 @@ class SessionOpening:
         )
         return told.model_copy(update={"error": error})
 
+    async def _own_words(self) -> str | None:
+        setup, cwd = self.terms.now.setup, self.terms.now.rule.cwd
+        lacks_git = setup.cage is not None and await asyncio.to_thread(
+            has_unseen_repository, setup, cwd
+        )
+        return own_words(setup, lacks_git=lacks_git)
+
     async def _request(self, grant: Grant | None, *, resume: bool, goes_on: bool) -> SessionRequest:
         terms, ears = self.terms.now, self.ears
         routes = await agent_routes(terms.setup, terms.route, terms.route_of)
@@ -143,7 +151,7 @@ class SessionOpening:
             cwd=terms.rule.cwd,
             model=terms.route.model,
             setup=routes.in_names_of_the_runtime(terms.setup),
-            own_words=self.incarnation.words(own_words(terms.setup)),
+            own_words=self.incarnation.words(await self._own_words()),
             provider=provider,
             named=await self.address.named(terms.route, provider, routes.elsewhere),
             servers=await self.launch.servers(terms.setup),

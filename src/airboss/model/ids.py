@@ -20,6 +20,7 @@ _DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"
 _TIME_DIGITS = 10
 _RANDOM_DIGITS = 16
 _SESSION = re.compile(rf"ses_[{_DIGITS}]{{{_TIME_DIGITS + _RANDOM_DIGITS}}}")
+_RUNTIME_SESSION = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,127}")
 
 
 def _base32(number: int, digits: int) -> str:
@@ -46,6 +47,12 @@ def runtime_session_name(session: SessionId, number: int) -> str:
     """What the runtime calls the session that it was given as the `number`th of ours. It takes no
     other signs in a name than letters, digits, `_` and `-`."""
     return session if number <= 1 else f"{session}-{number}"
+
+
+def is_runtime_session_name(name: str) -> bool:
+    """Whether the runtime can have named a session so; a runtime in a cage may say anything. Safe
+    as the name of a folder."""
+    return _RUNTIME_SESSION.fullmatch(name) is not None
 
 
 def new_prompt_id() -> PromptId:

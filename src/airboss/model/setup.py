@@ -175,5 +175,10 @@ class Setup(Frozen):
     # In the order in which they are asked.
     hooks: tuple[HookSetup, ...] = ()
 
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """The folders that are read like the working directory."""
+        return (*self.directories, *self.skills)
+
 
 USUAL = Setup()

@@ -8,14 +8,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias, cast
 
-from airboss.errors import AirbossError, Conflict
-from airboss.harness.cage_guests import check_guests
+from airboss.errors import AirbossError, Conflict, RuntimeUnavailable
 from airboss.harness.session_cage import SessionCage
 from airboss.harness.setup import in_settings
 from airboss.log.writer import LogLine, now_ms
 from airboss.model.context_events import SessionChanged
 from airboss.model.events import Event, SessionOpened
-from airboss.model.ids import PromptId, SessionId, new_session_id
+from airboss.model.ids import PromptId, SessionId, is_runtime_session_name, new_session_id
 from airboss.model.lineage_events import SessionForked
 from airboss.model.setup import USUAL, Setup
 from airboss.model.views import SessionView
@@ -73,7 +72,7 @@ class ForkedSessions(ResumedSessions):
         said = SessionCage((in_settings(self.session_keys),), self.cages.said)
         copied = await self.cages.copied(setup, policy, said.wish(is_of_task=False))
         is_narrow = copied.cage is not None and (await self.cages.held()).kind == "narrow"
-        check_guests(copied, "narrow" if is_narrow else "strong")
+        await self._check_guests(copied, "narrow" if is_narrow else "strong")
         return copied
 
     def _must_be_idle(self, view: SessionView) -> None:
@@ -118,6 +117,8 @@ class ForkedSessions(ResumedSessions):
         target = await self.cages.place(setup, cwd, cage_owner(new, None))
         place = self.homes.key(before.identity, None, source)  # any that has its home
         runtime = await self.fork_on_runtime(place, view.runtime_id, new, copy.until)
+        if not is_runtime_session_name(runtime):
+            raise RuntimeUnavailable("The agent runtime gave the copy a name that cannot be used.")
         if source or target:
             folders = (
                 self.homes.state(before.identity, source),

@@ -14,7 +14,7 @@ from airboss.extensions.host import ExtensionHost
 from airboss.extensions.room import ExtensionRoom
 from airboss.harness.accounts import Accounts
 from airboss.harness.binding import Bindings, Holder, bound_to, default_holder, wishes
-from airboss.harness.cage_guests import outside
+from airboss.harness.cage_guests import check_folders, check_guests, outside
 from airboss.harness.cages import Cages
 from airboss.harness.conversation import Conversation
 from airboss.harness.earlier_decisions import earlier_decisions_of
@@ -37,7 +37,7 @@ from airboss.model.policies import may_be_caged
 from airboss.model.redaction import Redactor
 from airboss.model.setup import Setup
 from airboss.model.views import QueuedPrompt, SessionView
-from airboss.runtime.cage.plan import CagePlan
+from airboss.runtime.cage.plan import CageKind, CagePlan
 from airboss.runtime.pool import Pool
 from airboss.service.attached import checked
 from airboss.service.folders import Folders
@@ -174,7 +174,7 @@ class OpenSessions:
     ) -> PolicyRule:
         """`names` are those that the runtime has for the session, or will have."""
         given, own = policy is not None, self.places.own(*names) if self.places else ()
-        beside = tuple(Path(path) for path in (*setup.directories, *setup.skills))
+        beside = tuple(map(Path, setup.beside))
         return PolicyRule(
             policy or self.policy,
             folder,
@@ -185,6 +185,12 @@ class OpenSessions:
             is_caged=setup.cage is not None,
             outside=outside(setup),
         )
+
+    async def _check_guests(self, setup: Setup, kind: CageKind) -> None:
+        """Refused where the session brings what does not fit into its cage."""
+        check_guests(setup, kind)
+        if setup.cage is not None and setup.beside:
+            await asyncio.to_thread(check_folders, setup, self.homes.folder.path)
 
     def _kept_policy(self, view: SessionView, setup: Setup) -> Policy | None:
         """One that was opened in a cage asks nobody there, as long as the server lets it."""
@@ -245,7 +251,7 @@ class OpenSessions:
             route_of=self.catalog.route,
             hook_environ=self.hook_environ,
             extensions=self.extensions and partial(ExtensionHost, self.extensions),
-            check_attached=partial(checked, self.folders),
+            check_attached=partial(checked, self.folders, setup),
             end_cages=self.pool.end_cages,
             caging=cage and partial(self.pool.programs, self.homes.key(setup.identity, None, cage)),
         )

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from airboss.errors import AirbossError, Conflict, Invalid, NotFound
 from airboss.extensions.seen import SeenExtension
 from airboss.harness.agents import must_have_agent, must_serve_agents
-from airboss.harness.cage_guests import check_guests
 from airboss.harness.cage_terms import InCage, Uncaged
 from airboss.harness.cages import must_stay
 from airboss.harness.compaction import COMPACT_SECONDS
@@ -109,7 +108,7 @@ class Sessions(ForkedSessions):
         terms = await self.cages.terms(policy or self.policy, plan.wish)
         if isinstance(terms, InCage):
             setup = setup.model_copy(update={"cage": terms.cage})
-            check_guests(setup, terms.kind)
+            await self._check_guests(setup, terms.kind)
             check_cage(terms.cage, self.homes.folder.path)
         cage = await self.cages.plan(setup, plan.folder, cage_owner(session, task))
         await self._must_have_runtime(plan.route, setup, cage)
@@ -193,7 +192,7 @@ class Sessions(ForkedSessions):
         """What is attached is checked first: it is there, and agents may look at it."""
         talk = await self._to_be_asked(session, text)
         if more.files or more.selection:
-            more = await asyncio.to_thread(checked, self.folders, talk.cwd, more)
+            more = await asyncio.to_thread(checked, self.folders, talk.setup, talk.cwd, more)
         if more.pictures or more.files:
             model = (await self.show(session)).model
             must_be_seen(more, model, self.catalog.sees(model))

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import IO, Final
 
 from airboss import strange_files
-from airboss.store.own_repository import foreign_part
+from airboss.store.own_repository import foreign_repository, leading_elsewhere
 
 _REF: Final = "refs/airboss/runs"
 _SECONDS: Final = 20.0
@@ -36,6 +36,7 @@ _TOO_LARGE: Final = f"The new and changed files have more than {_MOST_BYTES // 2
 _TOO_SLOW: Final = f"git took longer than {_SECONDS:.0f} s."
 # Said by the repository's own configuration, and turned off where git reads that.
 _HARMLESS: Final = ("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false")
+_WRITER: Final = {"GIT_COMMITTER_NAME": "Airboss", "GIT_COMMITTER_EMAIL": "airboss@localhost"}
 
 
 class NotKept(Exception):
@@ -61,10 +62,18 @@ class Repository:
     folder: Path
     top: Path
     git_dir: Path
-    objects: Path
-    index: Path
-    exclude: Path
+    # The same one, but in a linked worktree.
+    common: Path
     object_format: str
+
+    @property
+    def objects(self) -> Path:
+        return self.common / "objects"
+
+    @property
+    def foreign(self) -> str | None:
+        """Why it is not the folder's own."""
+        return foreign_repository(self.folder, self.top, self.git_dir, self.common)
 
 
 @dataclass
@@ -83,8 +92,7 @@ def keep_tree(folder: Path, run: str, when: str) -> KeptTree:
     clock = Clock()
     repository = find_repository(folder, clock)
     ref = f"{_REF}/{run}/{when}"
-    if foreign := foreign_part(repository.top, repository.git_dir, ref):
-        raise NotKept(f"Nothing is saved in this repository: {foreign}.")
+    _check_own(repository, ref)
     with _borrowed(repository) as environ:
         changed, left_out = _changed_files(repository, environ, clock)
         if changed:
@@ -92,6 +100,7 @@ def keep_tree(folder: Path, run: str, when: str) -> KeptTree:
             command = ("update-index", "--add", "--remove", "--replace", "-z", "--stdin")
             run_git(command, folder, environ, clock, given=listed)
         tree = _write_tree(repository, environ, clock)
+    _check_own(repository, ref)  # what still works there may have changed it meanwhile
     _update_ref(repository, (ref, tree), clock)
     return KeptTree(tree, left_out)
 
@@ -102,15 +111,22 @@ def forget_trees(folder: Path, run: str) -> None:
     with contextlib.suppress(NotKept):
         repository = find_repository(folder, clock)
         for ref in (f"{_REF}/{run}/begin", f"{_REF}/{run}/end"):
-            if foreign_part(repository.top, repository.git_dir, ref) is None:
+            with contextlib.suppress(NotKept):
+                _check_own(repository, ref)
                 _update_ref(repository, ("-d", ref), clock)
+
+
+def _check_own(repository: Repository, ref: str) -> None:
+    """Before anything is read or written there for this name."""
+    foreign = repository.foreign or leading_elsewhere(repository.git_dir, repository.common, ref)
+    if foreign:
+        raise NotKept(f"Nothing is saved in this repository: {foreign}.")
 
 
 def find_repository(folder: Path, clock: Clock) -> Repository:
     asked = (
         "rev-parse",
-        *("--path-format=absolute", "--show-toplevel", "--absolute-git-dir"),
-        *("--git-path", "objects", "--git-path", "index", "--git-path", "info/exclude"),
+        *("--path-format=absolute", "--show-toplevel", "--absolute-git-dir", "--git-common-dir"),
         "--show-object-format",
     )
     try:
@@ -120,16 +136,14 @@ def find_repository(folder: Path, clock: Clock) -> Repository:
             raise
         raise NotInGit(str(error)) from error
     lines = os.fsdecode(said).rstrip("\n").split("\n")
-    if len(lines) != 6:  # a path with a line break in it
+    if len(lines) != 4:  # a path with a line break in it
         raise NotInGit("The repository's path cannot be read.")
-    top, git_dir, objects, index, exclude, object_format = lines
+    top, git_dir, common, object_format = lines
     return Repository(
         folder=folder.resolve(),
-        top=Path(top),
-        git_dir=Path(git_dir),
-        objects=Path(objects),
-        index=Path(index),
-        exclude=Path(exclude),
+        top=Path(top).resolve(),
+        git_dir=Path(git_dir).resolve(),
+        common=Path(common).resolve(),
         object_format=object_format,
     )
 
@@ -140,7 +154,7 @@ def _borrowed(repository: Repository) -> Generator[dict[str, str]]:
     with bare_repository(repository.object_format) as own:
         index = own / "index"
         try:
-            _copy_index(repository.index, own)
+            _copy_index(repository.git_dir / "index", own)
         except OSError as error:
             raise NotKept(f"The index of git cannot be read: {error.strerror}.") from error
         yield plain_environ() | {
@@ -180,9 +194,11 @@ def _changed_files(
 ) -> tuple[list[bytes], int]:
     """Those that differ from the index, or are new, and how many of them are too large."""
     command = ["ls-files", "-z", "--others", "--modified", "--deleted", "--exclude-standard"]
-    command.append(f"--exclude-from={repository.exclude}")
-    if not repository.exclude.is_file():
-        command.pop()
+    info = repository.common / "info"
+    # A link could name a file that the agent cannot read, and what is left out would tell of it.
+    is_link = info.is_symlink() or (info / "exclude").is_symlink()
+    if not is_link and (info / "exclude").is_file():
+        command.append(f"--exclude-from={info / 'exclude'}")
     if ignored := _owners_ignores(repository.folder, clock):
         command.append(f"--exclude-from={ignored}")
     said = run_git(command, repository.folder, environ, clock, most=_MOST_LISTED)
@@ -251,7 +267,7 @@ def _owners_configuration() -> str:
 
 def _write_tree(repository: Repository, environ: dict[str, str], clock: Clock) -> str:
     """Of the folder alone, which may lie below the repository's top."""
-    below = repository.folder.relative_to(repository.top.resolve()).as_posix()
+    below = repository.folder.relative_to(repository.top).as_posix()
     command = ["write-tree", "--missing-ok"]
     if below != ".":
         command.append(f"--prefix={below}/")
@@ -265,8 +281,11 @@ def _write_tree(repository: Repository, environ: dict[str, str], clock: Clock) -
 
 
 def _update_ref(repository: Repository, given: Sequence[str], clock: Clock) -> None:
-    environ = plain_environ() | {"GIT_DIR": str(repository.git_dir)}
-    run_git((*_HARMLESS, "update-ref", *given), repository.folder, environ, clock)
+    """Its configuration does not say who writes in logs, and no name leads to another one."""
+    places = {"GIT_DIR": str(repository.git_dir), "GIT_COMMON_DIR": str(repository.common)}
+    environ = plain_environ() | _WRITER | places
+    command = (*_HARMLESS, "update-ref", "--no-deref", *given)
+    run_git(command, repository.folder, environ, clock)
 
 
 def plain_environ() -> dict[str, str]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from airboss.errors import StoreUnavailable
+from airboss.model.ids import is_runtime_session_name
 from airboss.store.cage_places import entered, remove_below
 
 _SESSIONS: Final = "session-state"
@@ -23,39 +24,47 @@ _PIECE: Final = 1 << 20
 
 
 def move_history(source: Path, target: Path, session: str) -> None:
-    """All files of one session. Where that fails, nothing is left in the other place."""
+    """All files of one session. Where that fails, the other place is as it was."""
     if source == target:
         return
-    if not session or "/" in session or session.startswith("."):
+    if not is_runtime_session_name(session):
         raise StoreUnavailable("The runtime has no such session.")
-    end = target / _SESSIONS / session
+    end, is_ours = target / _SESSIONS / session, False
     try:
         with entered(source, _SESSIONS) as sessions:
+            _must_be_folder(session, sessions)
+            # What is there already is of another session, whatever the runtime calls this one.
+            end.mkdir(mode=_PRIVATE, parents=True)
+            is_ours = True
             _copy(session, sessions, end)
     except OSError as error:
-        shutil.rmtree(end, ignore_errors=True)
+        if is_ours:
+            shutil.rmtree(end, ignore_errors=True)
         said = f"The history of the session could not be copied: {error.strerror}."
         raise StoreUnavailable(said) from error
     with contextlib.suppress(StoreUnavailable):  # what stays is nobody's
         remove_below(source, _SESSIONS, session)
 
 
+def _must_be_folder(session: str, sessions: int) -> None:
+    found = os.stat(session, dir_fd=sessions, follow_symlinks=False)
+    if not stat.S_ISDIR(found.st_mode):
+        raise FileNotFoundError(errno.ENOENT, "it is no folder")
+
+
 def _copy(session: str, sessions: int, end: Path) -> None:
-    # A link in the place of a folder is not entered, even if it comes to be there meanwhile.
-    if _is_link(session, sessions):
-        raise FileNotFoundError(2, "it is a link")
+    """A link in the place of a folder is not entered, even if it comes to be there meanwhile."""
     bytes_left, files_left = _MOST_BYTES, _MOST_FILES
     for place, folders, files, opened in os.fwalk(session, dir_fd=sessions):
         files_left -= len(files) + len(folders)
         if files_left < 0:
             raise OSError(errno.EFBIG, f"it has more than {_MOST_FILES:,} files")
         here = end / Path(place).relative_to(session)
-        here.mkdir(mode=_PRIVATE, parents=True, exist_ok=False)
+        if here != end:
+            here.mkdir(mode=_PRIVATE)
         folders[:] = [name for name in folders if not _is_link(name, opened)]
         for name in files:
             bytes_left -= _copy_file(name, opened, here / name, bytes_left)
-    if not end.is_dir():
-        raise FileNotFoundError(2, "it is not there")
 
 
 def _is_link(name: str, folder: int) -> bool:

@@ -75,6 +75,9 @@ def _objects_of(
     other = one
     if before.folder != after.folder:
         other = find_repository(after.folder, clock)
+    for repository in (one, other):
+        if foreign := repository.foreign:
+            raise NotKept(f"Nothing is read from this repository: {foreign}.")
     if one.object_format != other.object_format:
         raise NotKept("The repositories name their objects in different ways.")
     with bare_repository(one.object_format) as own:

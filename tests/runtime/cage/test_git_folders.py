@@ -40,9 +40,9 @@ def origin(tmp_path: Path) -> Path:
     return folder
 
 
-async def inside(folder: Path, script: str) -> Attempted:
+async def inside(folder: Path, script: str, data: Path | None = None) -> Attempted:
     plan = CagePlan("strong", "default", CageProfile(), folder, "k")
-    return await attempt(plan, folder.parent / "data", ("bash", "-ec", script))
+    return await attempt(plan, data or folder.parent / "data", ("bash", "-ec", script))
 
 
 COMMIT = "echo two >> file; git commit -qam Two; git status --short; git log --format=%s"
@@ -220,6 +220,11 @@ def test_a_folder_without_a_repository_has_nothing_of_it(tmp_path: Path) -> None
     assert sources(tmp_path) == []
 
 
+def test_a_repository_that_is_named_by_no_path_hands_nothing_in(tmp_path: Path) -> None:
+    (tmp_path / ".git").write_bytes(b"gitdir: x\0y\n")
+    assert sources(tmp_path) == []
+
+
 def test_a_made_up_worktree_hands_nothing_in(origin: Path, tmp_path: Path) -> None:
     """An agent may write the file that says where its repository is."""
     folder, private = tmp_path / "folder", tmp_path / "private"
@@ -239,6 +244,81 @@ def test_a_worktree_that_names_another_common_folder_hands_nothing_in(origin: Pa
     assert origin / ".git" in sources(tree)
     (origin / ".git/worktrees/tree/commondir").write_text("/root/.ssh\n", "utf-8")
     assert sources(tree) == []
+
+
+BOTH_SIDES = "echo gitdir: . > .git; echo .git > gitdir; echo ../.. > commondir"
+
+
+async def test_an_agent_that_plays_both_sides_of_a_worktree_opens_no_folder_above(
+    tmp_path: Path,
+) -> None:
+    """Its folder lies where git would keep what it notes of one."""
+    above, secret = tmp_path / "project", tmp_path / "project/secrets/key"
+    folder = above / "worktrees/feature"
+    for made in (folder, secret.parent, above / "objects"):
+        made.mkdir(parents=True)
+    secret.write_text("a canary", "utf-8")
+    assert (await inside(folder, BOTH_SIDES, tmp_path / "data")).code == 0
+    for script in ("cat ../../secrets/key", "touch ../../objects/made"):
+        again = await inside(folder, script, tmp_path / "data")
+        assert again.code, "the folders above are open"
+        assert again.output == b""
+    assert list((above / "objects").iterdir()) == []
+    assert not await asyncio.to_thread((folder / "config.worktree").exists)
+
+
+@pytest.mark.parametrize("is_given", [True, False])
+async def test_a_worktree_whose_other_side_a_cage_could_write_hands_nothing_in(
+    tmp_path: Path, *, is_given: bool
+) -> None:
+    """By a profile now, or by the working folder of another cage before."""
+    above, folder = tmp_path / "project", tmp_path / "work"
+    other, secret = above / "worktrees/other", above / "key"
+    for made in (folder, other):
+        made.mkdir(parents=True)
+    secret.write_text("a canary", "utf-8")
+    sides = f"echo {folder}/.git > gitdir; echo ../.. > commondir"
+    assert (await inside(other, sides, tmp_path / "before")).code == 0
+    (folder / ".git").write_text(f"gitdir: {other}\n", "utf-8")
+    terms = CageProfile(write=(str(other),) if is_given else ())
+    data = tmp_path / ("another" if is_given else "before")
+    plan = CagePlan("strong", "default", terms, folder, "k")
+    ended = await attempt(plan, data, ("cat", str(secret)))
+    assert ended.code, "the folder above is open"
+    assert ended.output == b""
+
+
+async def test_a_worktree_is_worked_in_after_a_cage_in_its_repository(origin: Path) -> None:
+    """What git notes of worktrees was closed there. Not so where the repository came later."""
+    tree, later = origin.parent / "tree", origin.parent / "later"
+    git(origin, "worktree", "add", "-q", "-b", "other", str(tree))
+    assert (await inside(origin, "true")).code == 0
+    ended = await inside(tree, COMMIT)
+    assert (ended.code, ended.output) == (0, b"Two\nOne\n"), ended.errors
+    later.mkdir()
+    assert (await inside(later, "git init -q; git commit -q --allow-empty -m One")).code == 0
+    git(later, "worktree", "add", "-q", "-b", "third", str(origin.parent / "third"))
+    assert (await inside(origin.parent / "third", "git status")).code
+
+
+async def test_a_worktree_does_not_say_whose_objects_are_borrowed(origin: Path) -> None:
+    tree, info = origin.parent / "tree", origin / ".git/objects/info"
+    git(origin, "worktree", "add", "-q", "-b", "other", str(tree))
+    for left in info.iterdir():
+        left.unlink()
+    info.rmdir()
+    assert (await inside(tree, f"mkdir -p {info}; echo /evil > {info}/alternates")).code
+    assert list(info.iterdir()) == []
+
+
+async def test_a_repository_that_is_given_as_well_stays_closed(origin: Path) -> None:
+    tree, config = origin.parent / "tree", origin / ".git/config"
+    git(origin, "worktree", "add", "-q", "-b", "other", str(tree))
+    plan = CagePlan("strong", "default", CageProfile(write=(str(origin),)), tree, "k")
+    for script in ("true", f"echo evil >> {config}"):
+        ended = await attempt(plan, origin.parent / "data", ("bash", "-ec", script))
+    assert ended.code
+    assert "evil" not in config.read_text("utf-8")
 
 
 def test_borrowed_objects_that_may_not_be_handed_in_are_left_out(

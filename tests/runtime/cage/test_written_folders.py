@@ -26,6 +26,15 @@ def test_where_it_was_closed_only_folders_below_could_be_written(tmp_path: Path)
     assert known.reach(HERE)
 
 
+def test_a_part_that_was_closed_with_its_repository_was_not_written(tmp_path: Path) -> None:
+    known, part = WrittenFolders(tmp_path), ".git/worktrees/x"
+    known.note(HERE, is_closed=True)
+    assert not known.reach(HERE, part)
+    assert known.reach(HERE / "below", part)
+    known.note(HERE / ".git")
+    assert known.reach(HERE, part)
+
+
 def test_a_folder_is_noted_once_and_under_any_name(tmp_path: Path) -> None:
     known, odd = WrittenFolders(tmp_path), Path(os.fsdecode(b"/a\nb\xff"))
     for _ in range(3):

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from airboss.runtime.cage.walls import Bind, same
+from airboss.runtime.cage.written_folders import WrittenFolders
 
 _GIT: Final = ".git"
 _MOST_BYTES: Final = 4096
@@ -39,21 +40,32 @@ def git_refusal(cwd: Path) -> str | None:
 
 
 def git_binds(
-    cwd: Path, refusal: Refusal, worktrees: Path, may_borrow: Callable[[], bool] = lambda: True
+    cwd: Path,
+    refusal: Refusal,
+    worktrees: Path,
+    known: WrittenFolders | None = None,
+    write: tuple[Path, ...] = (),
 ) -> tuple[Bind, ...]:
     """Blocking. Nothing for a folder that has no repository of its own. `worktrees` is the cage's
-    own folder, where it has what git notes of worktrees that are made inside. `may_borrow` is asked
-    once it is read whose objects the repository uses: an agent may have written that."""
+    own folder, where it has what git notes of worktrees that are made inside. `known` is asked once
+    it is read what else the repository uses: an agent may have written that. `write` are folders
+    that the cage is given."""
     dot = cwd / _GIT
     if dot.is_symlink():
         return ()
     if dot.is_dir():
 
         def to_borrow(path: Path) -> str | None:
-            return refusal(path) if may_borrow() else "an agent may have named it"
+            is_believed = known is None or not known.reach(cwd)
+            return refusal(path) if is_believed else "an agent may have named it"
 
         return (*_of_repository(dot, to_borrow), *_of_worktrees(cwd, dot / "worktrees", worktrees))
-    return tuple(_of_worktree(cwd, dot, refusal)) if dot.is_file() else ()
+    if not dot.is_file():
+        return ()
+    own = Path(os.path.realpath(cwd / _read(dot).removeprefix("gitdir:").strip()))
+    if refusal(own.parent.parent) or not _is_ours(cwd, own, known, write):
+        return ()
+    return tuple(_of_worktree(dot, own))
 
 
 def closes_git(cwd: Path, binds: Iterable[Bind]) -> bool:
@@ -122,21 +134,33 @@ def _objects(objects: Path, refusal: Refusal) -> Iterator[Bind]:
             yield same(borrowed)
 
 
-def _of_worktree(cwd: Path, dot: Path, refusal: Refusal) -> Iterator[Bind]:
+def _is_ours(cwd: Path, own: Path, known: WrittenFolders | None, write: tuple[Path, ...]) -> bool:
     """Believed only if git itself made it: both sides name each other, and the side outside was
     never writable from a cage."""
-    own = Path(os.path.realpath(cwd / _read(dot).removeprefix("gitdir:").strip()))
-    common = own.parent.parent
+    common, dot = own.parent.parent, cwd / _GIT
     names_us = os.path.realpath(own / _read(own / "gitdir").strip()) == os.path.realpath(dot)
     is_common = os.path.realpath(own / _read(own / "commondir").strip()) == str(common)
-    if own.parent.name != "worktrees" or not names_us or not is_common or refusal(common):
-        return
+    if own.parent.name != "worktrees" or not names_us or not is_common:
+        return False
+    given = (cwd, *write)
+    if any(common.is_relative_to(folder) for folder in given):
+        return True  # all of it is handed in anyway, and here parts of it are closed
+    if cwd.is_relative_to(common) or any(own.is_relative_to(folder) for folder in given):
+        return False
+    repository = common.parent if common.name == _GIT else common
+    return known is None or not known.reach(repository, str(own.relative_to(repository)))
+
+
+def _of_worktree(dot: Path, own: Path) -> Iterator[Bind]:
+    common = own.parent.parent
     yield same(common)
     for name in ("objects", "refs", "logs"):
         if (common / name).is_dir() and not (common / name).is_symlink():
             yield same(common / name, writable=True)
-    if (common / "objects" / "info").is_dir():
-        yield same(common / "objects" / "info")
+    if (common / "objects").is_dir() and not (common / "objects").is_symlink():
+        _make(common / "objects/info", is_folder=True)
+        if not (common / "objects/info").is_symlink():
+            yield same(common / "objects/info")
     yield same(own, writable=True)
     _make(own / "config.worktree")
     for name in _CLOSED_IN_WORKTREE:
@@ -146,13 +170,13 @@ def _of_worktree(cwd: Path, dot: Path, refusal: Refusal) -> Iterator[Bind]:
 
 
 def _read(path: Path) -> str:
-    """Without following a link, and never much."""
+    """Without following a link, and never much; to the first NUL, which is in no path."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
         return ""
     try:
-        return os.read(descriptor, _MOST_BYTES).decode("utf-8", "replace")
+        return os.read(descriptor, _MOST_BYTES).partition(b"\0")[0].decode("utf-8", "replace")
     except OSError:
         return ""
     finally:

@@ -191,8 +191,7 @@ class CageLife:
             return folder_refusal(path, home, self._data)
 
         known = WrittenFolders(self._data)
-        own = self.folders.worktrees
-        git = git_binds(plan.cwd, refusal, own, lambda: not known.reach(plan.cwd))
+        git = git_binds(plan.cwd, refusal, self.folders.worktrees, known, write)
         known.note(plan.cwd, is_closed=plan.kind == "strong" and closes_git(plan.cwd, git))
         for folder in write:
             known.note(folder)

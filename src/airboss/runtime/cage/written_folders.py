@@ -20,13 +20,13 @@ class WrittenFolders:
 
     data: Path
 
-    def reach(self, folder: Path) -> bool:
-        """Blocking. Whether some cage could write the repository that is in `folder`."""
+    def reach(self, folder: Path, part: str = "") -> bool:
+        """Blocking. Whether some cage could write the repository that is in `folder`, or this part
+        of it."""
         said = self._said()
-        if _line(_OPEN, folder) in said:
-            return True
-        return any(
-            _line(kind, above) in said for above in folder.parents for kind in (_OPEN, _CLOSED)
+        places = (folder / part, *(folder / part).parents)
+        return any(_line(_OPEN, place) in said for place in places) or any(
+            _line(_CLOSED, place) in said for place in places if place != folder
         )
 
     def note(self, folder: Path, *, is_closed: bool = False) -> None:
