@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import httpx2
+import psutil
 import pytest
 
 from tests.contract.guest import Guest, only
@@ -82,7 +83,10 @@ async def test_an_agent_that_starts_over_says_so_once_though_its_server_is_kille
         session = await guest.open()
         await guest.turn(session, "greet me")
         await asyncio.sleep(1)  # as above
+    below = psutil.Process(portal.pid).children(recursive=True)
     await asyncio.to_thread(portal.kill)
+    # The runtime outlives its server for a moment, and still writes.
+    assert not (await asyncio.to_thread(psutil.wait_procs, below, 20))[1]
     shutil.rmtree(portal.data / "copilot-home" / "session-state")
     await asyncio.to_thread(portal.start)
     path = f"/api/v1/sessions/{session}/resume"
