@@ -65,7 +65,7 @@ def test_a_limit_is_told_in_words_and_is_why_the_cage_closed() -> None:
     cages.enter(PLAN, one.session)
     cages.hear(CageNews("opened", PLAN))
     cages.hear(CageNews("limit", PLAN, limit="memory"))
-    cages.hear(CageNews("closed", PLAN, peak_bytes=600 << 20))
+    cages.hear(CageNews("closed", PLAN, peak=lambda: 600 << 20))
     _, limit, closed = one.heard
     assert limit == CageLimit(
         what="memory", text="The cage was ended: it used more than 512 MB of memory."
@@ -86,6 +86,16 @@ def test_a_session_that_leaves_hears_no_more_of_it() -> None:
     cages.hear(CageNews("closed", PLAN))
     assert len(leaves.heard) == 2
     assert stays.heard[1:] == [CageClosed(how="It was ended with everything in it.")]
+
+
+def test_a_session_that_leaves_hears_how_much_memory_was_used_until_then() -> None:
+    cages, one = OpenCages(), Inside()
+    peaks = [7 << 20]
+    cages.enter(PLAN, one.session)
+    cages.hear(CageNews("opened", PLAN, peak=lambda: peaks[-1]))
+    peaks.append(96 << 20)
+    cages.leave(PLAN, one.session)
+    assert one.heard[1:] == [CageClosed(how="The session left it.", peak_memory_mb=96)]
 
 
 def test_a_narrow_cage_has_no_doors_and_a_strong_one_has_a_way_out() -> None:

@@ -26,12 +26,13 @@ def refused(host: str, count: int = 1) -> EgressRefused:
 def test_a_cage_that_ended_is_still_told_of_with_what_ended_it() -> None:
     cage = cage_after(None, OPENED)
     cage = cage_after(cage, CageLimit(what="memory", text="Too much."))
-    cage = cage_after(cage, CageClosed(how="Killed."))
+    cage = cage_after(cage, CageClosed(how="Killed.", peak_memory_mb=4100))
     assert cage is not None
     assert (cage.is_open, cage.limit, cage.profile) == (False, "memory", "default")
+    assert cage.peak_memory_mb == 4100
     again = cage_after(cage, OPENED)
     assert again is not None
-    assert (again.is_open, again.limit) == (True, None)
+    assert (again.is_open, again.limit, again.peak_memory_mb) == (True, None, None)
 
 
 def test_what_is_told_of_no_cage_makes_none() -> None:

@@ -162,6 +162,7 @@ async def test_what_a_caged_agent_does_stays_in_its_folder_and_its_calls_are_tol
         view = await house.sessions.show(session)
         assert view.cage is not None
         assert not view.cage.is_open
+        assert view.cage.peak_memory_mb, "it ends as cages usually do, and tells it all the same"
 
 
 TASK_SCRIPT = """

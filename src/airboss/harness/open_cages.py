@@ -32,6 +32,8 @@ _WALLS: Final = {
 }
 _MB: Final = 1 << 20
 
+# The most memory that a cage has used so far, in bytes.
+Peak: TypeAlias = Callable[[], int]
 TellCage: TypeAlias = Callable[[CageEvent | EgressEvent], None]
 
 
@@ -63,6 +65,7 @@ class OpenCages:
     _inside: dict[str, list[CagedSession]] = field(default_factory=dict[str, list[CagedSession]])
     _ways_out: dict[str, WayOut] = field(default_factory=dict[str, WayOut])
     _opened: dict[str, CageOpened] = field(default_factory=dict[str, CageOpened])
+    _peaks: dict[str, Peak] = field(default_factory=dict[str, Peak])
     _limits: dict[str, str] = field(default_factory=dict[str, str])
 
     def enter(self, plan: CagePlan, session: CagedSession) -> None:
@@ -84,7 +87,8 @@ class OpenCages:
         if not inside:
             del self._inside[plan.key]
         if plan.key in self._opened:
-            session.tell(CageClosed(how=self._limits.get(plan.key, why)))
+            peak = _peak_mb(self._peaks[plan.key])
+            session.tell(CageClosed(how=self._limits.get(plan.key, why), peak_memory_mb=peak))
 
     def doors(self, plan: CagePlan) -> CageDoors:
         if plan.kind == "narrow":
@@ -107,6 +111,7 @@ class OpenCages:
         match news.what:
             case "opened":
                 event = self._opened[plan.key] = _opened(news)
+                self._peaks[plan.key] = news.peak
             case "limit":
                 limit = news.limit or "memory"
                 event = CageLimit(what=limit, text=in_words(limit, plan.terms))
@@ -115,12 +120,16 @@ class OpenCages:
                 )
             case "closed":
                 self._opened.pop(plan.key, None)
+                self._peaks.pop(plan.key, None)
                 self._ways_out.pop(plan.key, None)
                 how = self._limits.pop(plan.key, "It was ended with everything in it.")
-                peak = news.peak_bytes // _MB or None
-                event = CageClosed(how=how, peak_memory_mb=peak)
+                event = CageClosed(how=how, peak_memory_mb=_peak_mb(news.peak))
         for session in list(self._inside.get(plan.key, ())):
             session.tell(event)
+
+
+def _peak_mb(peak: Peak) -> int | None:
+    return peak() // _MB or None
 
 
 def _opened(news: CageNews) -> CageOpened:

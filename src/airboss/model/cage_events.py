@@ -36,6 +36,7 @@ class CageClosed(Frozen):
 
     kind: Literal["cage.closed"] = "cage.closed"
     how: Words
+    # Of everything inside together, until then; null where nobody has looked yet.
     peak_memory_mb: int | None = None
 
 
@@ -94,6 +95,8 @@ class CageView(Frozen):
     is_open: bool = True
     # What was reached, where that ended it.
     limit: Words | None = None
+    # The most memory that was used in it, once it has ended.
+    peak_memory_mb: int | None = None
 
 
 class HostTraffic(Frozen):
@@ -124,7 +127,8 @@ def cage_after(cage: CageView | None, event: CageEvent) -> CageView | None:
                 limits=event.limits,
             )
         case CageClosed():
-            return cage and cage.model_copy(update={"is_open": False})
+            ended = {"is_open": False, "peak_memory_mb": event.peak_memory_mb}
+            return cage and cage.model_copy(update=ended)
         case CageLimit():
             return cage and cage.model_copy(update={"limit": event.what})
 

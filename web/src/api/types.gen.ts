@@ -227,6 +227,7 @@ export type CageView = {
   "limits": CageLimits;
   "is_open": boolean;
   "limit"?: string | null;
+  "peak_memory_mb"?: number | null;
 };
 
 /** What a request that waits is to say, or its place: 0 comes next. */

@@ -122,6 +122,7 @@ describe("a cage in words", () => {
       ["Processes", "512"],
       ["Largest file", "2 GB"],
     ]);
+    expect(limitsOf(CAGE.limits, 612)[0]).toEqual(["Memory", "4 GB, 612 MB used at most"]);
     expect([0, 1023, 14_336, 1_048_575, 40_265_318].map(bytes)).toEqual([
       "0 B",
       "1023 B",

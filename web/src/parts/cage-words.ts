@@ -189,8 +189,15 @@ export const endedBy = (limit: string): string =>
     ? "The cage ended: a protected file in its folder was replaced from outside."
     : `The cage ended: its limit of ${visible(limit)} was reached.`;
 
-export const limitsOf = ({ memory_mb, processes, file_mb }: CageLimits): [string, string][] => [
-  ["Memory", bytes(memory_mb * MB)],
+/** Each with its most; of a cage that has ended, memory also with what was used. */
+export const limitsOf = (
+  { memory_mb, processes, file_mb }: CageLimits,
+  peak_mb: number | null = null,
+): [string, string][] => [
+  [
+    "Memory",
+    bytes(memory_mb * MB) + (peak_mb === null ? "" : `, ${bytes(peak_mb * MB)} used at most`),
+  ],
   ["Processes", processes.toLocaleString("en")],
   ["Largest file", bytes(file_mb * MB)],
 ];

@@ -74,7 +74,7 @@ export function CageFacts({ view, terms }: Props) {
             Limits <small>for everything inside</small>
           </h2>
           <dl class="facts">
-            {limitsOf(limits).map(([name, most]) => (
+            {limitsOf(limits, cage?.peak_memory_mb).map(([name, most]) => (
               <Fragment key={name}>
                 <dt>{name}</dt>
                 <dd>{most}</dd>

@@ -14,10 +14,10 @@ export function cageAfter(cage: CageView | null, event: CageEvent): CageView | n
   switch (event.kind) {
     case "cage.opened": {
       const { strength, profile, walls, limits } = event;
-      return { strength, profile, walls, limits, is_open: true, limit: null };
+      return { strength, profile, walls, limits, is_open: true, limit: null, peak_memory_mb: null };
     }
     case "cage.closed":
-      return cage && { ...cage, is_open: false };
+      return cage && { ...cage, is_open: false, peak_memory_mb: event.peak_memory_mb ?? null };
     case "cage.limit":
       return cage && { ...cage, limit: event.what };
   }
