@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from airboss.harness.host_items import HostItems
+from airboss.harness.host_items import HostDecisions, HostItems
 from airboss.harness.session_state import SessionState
 from airboss.model.cage_events import (
     CageClosed,
@@ -31,6 +31,9 @@ _WALLS: Final = {
     "narrow": ("Landlock", "seccomp", "no network", "unreadable runtime"),
 }
 _MB: Final = 1 << 20
+# Of so many task runs it is known what was decided about hosts; in those before, people are asked
+# once more.
+_MOST_RUNS: Final = 1_000
 
 # The most memory that a cage has used so far, in bytes.
 Peak: TypeAlias = Callable[[], int]
@@ -43,15 +46,6 @@ class CagedSession:
 
     permission: HostPermission
     tell: TellCage
-
-
-def caged_session(state: SessionState, hosts: HostItems, plan: CagePlan) -> CagedSession:
-    def tell(event: CageEvent | EgressEvent) -> None:
-        if isinstance(event, EgressEvent):  # a made-up name may carry what must not be shown
-            event = event.model_copy(update={"host": excerpt(state.redactor, event.host)})
-        state.writer.say(event)
-
-    return CagedSession(hosts.permission(plan.terms.unknown_hosts), tell)
 
 
 @dataclass
@@ -67,6 +61,28 @@ class OpenCages:
     _opened: dict[str, CageOpened] = field(default_factory=dict[str, CageOpened])
     _peaks: dict[str, Peak] = field(default_factory=dict[str, Peak])
     _limits: dict[str, str] = field(default_factory=dict[str, str])
+    # What people said of hosts, by the task run; the latest is the last.
+    _decided: dict[str, HostDecisions] = field(default_factory=dict[str, HostDecisions])
+
+    def session(self, state: SessionState, hosts: HostItems, plan: CagePlan) -> CagedSession:
+        """One that is to work in this cage."""
+
+        def tell(event: CageEvent | EgressEvent) -> None:
+            if isinstance(event, EgressEvent):  # a made-up name may carry what must not be shown
+                event = event.model_copy(update={"host": excerpt(state.redactor, event.host)})
+            state.writer.say(event)
+
+        if state.task is not None:
+            hosts.share(self._decisions(plan.owner))
+        return CagedSession(hosts.permission(plan.terms.unknown_hosts), tell)
+
+    def _decisions(self, owner: str) -> HostDecisions:
+        """Between two sessions of a task run nobody has them but this."""
+        found = self._decided.pop(owner, None) or HostDecisions()
+        self._decided[owner] = found
+        if len(self._decided) > _MOST_RUNS:
+            del self._decided[next(iter(self._decided))]
+        return found
 
     def enter(self, plan: CagePlan, session: CagedSession) -> None:
         """Before its runtime is there, or into a cage where others are already."""

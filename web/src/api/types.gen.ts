@@ -49,12 +49,12 @@ export type AgentSetup = {
   "skills": readonly (string)[];
 };
 
-/** One way to allow more than this once: what it means in words, the rule that it comes to, and something else that the rule would allow. `until` the session ends, or for good. */
+/** One way to allow more than this once: what it means in words, the rule that it comes to, and something else that the rule would allow. `until` the session or the task run ends, or for good. */
 export type AlwaysOption = {
   "id": string;
   "title": string;
   "rule": Rule;
-  "until"?: "session" | null;
+  "until"?: "session" | "task-run" | null;
   "example": string;
   "note": string;
 };
