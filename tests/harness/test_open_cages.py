@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from airboss.cage_settings import CageProfile
 from airboss.harness.open_cages import CagedSession, OpenCages
 from airboss.model.cage_events import (
@@ -58,6 +60,25 @@ def test_without_a_control_group_it_says_that_limits_are_watched() -> None:
         "unreadable runtime",
         "watched limits",
     )
+
+
+@pytest.mark.parametrize(
+    ("news", "held"),
+    [
+        (CageNews("opened", PLAN, bounds_processes=True), "bounded processes"),
+        (CageNews("opened", PLAN), "watched limits"),
+        (CageNews("opened", PLAN, group=2, bounds_processes=True), "control group v2"),
+    ],
+)
+def test_a_strong_cage_says_whether_the_kernel_bounds_its_processes(
+    news: CageNews, held: str
+) -> None:
+    cages, one = OpenCages(), Inside()
+    cages.enter(PLAN, one.session)
+    cages.hear(news)
+    [opened] = one.heard
+    assert isinstance(opened, CageOpened)
+    assert opened.walls[-1] == held
 
 
 def test_a_limit_is_told_in_words_and_is_why_the_cage_closed() -> None:

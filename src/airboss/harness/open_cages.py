@@ -148,14 +148,20 @@ def _peak_mb(peak: Peak) -> int | None:
     return peak() // _MB or None
 
 
+def _held_by(news: CageNews) -> str:
+    """What holds its limits."""
+    if news.group is not None:
+        return f"control group v{news.group}"
+    return "bounded processes" if news.bounds_processes else "watched limits"
+
+
 def _opened(news: CageNews) -> CageOpened:
     plan = news.plan
-    held = "watched limits" if news.group is None else f"control group v{news.group}"
     terms = plan.terms
     return CageOpened(
         strength=plan.kind,
         profile=plan.profile,
-        walls=(*_WALLS[plan.kind], held),
+        walls=(*_WALLS[plan.kind], _held_by(news)),
         limits=CageLimits(
             memory_mb=terms.memory_mb, processes=terms.processes, file_mb=terms.file_mb
         ),

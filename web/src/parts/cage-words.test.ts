@@ -25,6 +25,7 @@ const CAGE: CageView = {
   is_open: true,
 };
 const NARROW: CageView = { ...CAGE, strength: "narrow", walls: ["Landlock", "watched limits"] };
+const BOUNDED: CageView = { ...CAGE, walls: ["seccomp", "bounded processes"] };
 const TERMS: CageProfile = {
   read: ["/opt/sdk"],
   write: ["/srv/cache"],
@@ -70,7 +71,10 @@ describe("a cage in words", () => {
     expect(cageState({ ...view, cage: null })).toBe("Has not opened yet · profile default");
     expect(cageAbout(view)).not.toContain("only watched");
     expect(cageAbout({ ...view, cage: NARROW })).toContain("fewer walls");
-    expect(cageAbout({ ...view, cage: NARROW })).toContain("only watched");
+    expect(cageAbout({ ...view, cage: NARROW })).toContain("Its limits are only watched");
+    const bounded = cageAbout({ ...view, cage: BOUNDED });
+    expect(bounded).toContain("The kernel bounds its processes.");
+    expect(bounded).not.toContain("Its limits are only watched");
   });
 
   it("explains each wall, and shows one that it does not know", () => {
@@ -79,7 +83,7 @@ describe("a cage in words", () => {
       { name: "Control group v2", about: "The kernel holds it to its limits" },
       { name: "Moat", about: "" },
     ]);
-    expect(wallsOf(NARROW).every(({ about }) => about !== "")).toBe(true);
+    expect([...wallsOf(NARROW), ...wallsOf(BOUNDED)].every(({ about }) => about !== "")).toBe(true);
   });
 
   it("lists folders with what may be done there", () => {

@@ -56,6 +56,8 @@ export const runBadge = ({ caged }: Pick<RunView, "caged">): RunBadge | null =>
 
 /** Only Airboss looks after the limits then, and not the kernel. */
 const WATCHED = "watched limits";
+/** The kernel looks after the number of processes then, and Airboss after memory. */
+const BOUNDED = "bounded processes";
 
 /** How it stands, in one line: `Strong · profile default · open`. */
 export function cageState({ cage_profile, cage }: Caged): string {
@@ -78,7 +80,10 @@ export function cageAbout({ cage_profile, cage }: Caged): string {
   const watched = cage?.walls.includes(WATCHED)
     ? " Its limits are only watched by Airboss, because no control group is available."
     : "";
-  return by + narrow + watched;
+  const bounded = cage?.walls.includes(BOUNDED)
+    ? " The kernel bounds its processes. Its memory is only watched by Airboss, because no control group is available."
+    : "";
+  return by + narrow + watched + bounded;
 }
 
 const WALLS: Record<string, string> = {
@@ -88,6 +93,8 @@ const WALLS: Record<string, string> = {
   "unreadable runtime": "Programs cannot read or dump the agent runtime",
   landlock: "Only the folders below can be opened",
   "no network": "No host can be reached",
+  [BOUNDED]:
+    "The kernel bounds their number, and Airboss ends the cage when it uses too much memory",
   [WATCHED]: "Airboss ends the cage when it goes over its limits",
 };
 

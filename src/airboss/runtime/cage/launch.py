@@ -27,12 +27,14 @@ _HAND_SECONDS: Final = 5.0
 @dataclass(frozen=True)
 class CageNews:
     """What there is to tell of a cage. `group` is the version of its control group: without one,
-    a watch alone holds its limits. `peak` is the most memory that it has used so far, in bytes."""
+    a watch holds its limits, alone or beside the kernel's bound on processes. `peak` is the most
+    memory that it has used so far, in bytes."""
 
     what: Literal["opened", "limit", "closed"]
     plan: CagePlan
     limit: Limit | None = None
     group: int | None = None
+    bounds_processes: bool = False
     peak: Callable[[], int] = lambda: 0
 
 
@@ -68,7 +70,10 @@ class RunningCage:
     ) -> CageNews:
         group = self.life.group
         version = None if group is None else group.version
-        return CageNews(what, self.life.plan, over, version, lambda: self.watch.peak)
+        return CageNews(
+            *(what, self.life.plan, over, version, self.life.bounds_processes),
+            peak=lambda: self.watch.peak,
+        )
 
 
 @dataclass(frozen=True)

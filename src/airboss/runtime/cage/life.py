@@ -84,6 +84,8 @@ class CageLife:
         self.has_way_out = self._doors.way_out is not None
         self.handover: Handover | None = None
         self.group: CageGroup | None = None
+        # Whether the kernel does, also where there is no group.
+        self.bounds_processes = False
         self._pins: Pins | None = None
         self._lifeline: Lifeline | None = None
 
@@ -124,8 +126,11 @@ class CageLife:
         """Blocking, while the warden waits: `pid` is its process."""
         is_strong = self.plan.kind == "strong"
         self._lifeline = Lifeline(pid, has_first=is_strong)
-        if is_strong and self.group is None and can_bound():
+        has_bound = is_strong and self.group is None and can_bound()
+        if has_bound:
             bound_processes(pid, self.plan.terms.processes)
+        # NPROC bounds those of every other user than root.
+        self.bounds_processes = has_bound or (is_strong and os.geteuid() != 0)
 
     async def close(self) -> None:
         if self.handover is not None:
