@@ -86,6 +86,16 @@ async def test_what_the_profile_names_is_allowed_and_other_hosts_are_not(cage: C
     assert cage.state.view.items == ()
 
 
+async def test_where_nobody_knows_all_that_the_profile_names_the_refusal_says_why(
+    cage: Cage,
+) -> None:
+    asked = HostRequest("a.example", 443, listed=False, unclear="@node: npm was not found.")
+    refused = HostAnswer(False, "@node: npm was not found.")
+    assert await cage.hosts.permission("refuse")(asked) == refused
+    assert await cage.hosts.permission("ask")(asked) == LATER
+    await cage.asked()
+
+
 async def test_rules_narrow_the_profile_and_widen_it_only_where_a_person_would_be_asked(
     cage: Cage,
 ) -> None:

@@ -96,7 +96,9 @@ class HostItems:
             return HostAnswer(True, "", "profile" if asked.listed else f"rule {kept.id}")
         if asked.listed and verdict != "ask":
             return HostAnswer(True, "", "profile")
-        return await self._by_person(asked, unknown) if is_open else HostAnswer(False, _NOT_LISTED)
+        if is_open:
+            return await self._by_person(asked, unknown)
+        return HostAnswer(False, asked.unclear or _NOT_LISTED)
 
     async def _first(self, asked: HostRequest, rules: tuple[KeptRule, ...]) -> KeptRule | None:
         async with asyncio.timeout(_RULING_SECONDS):

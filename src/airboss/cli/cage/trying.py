@@ -69,7 +69,8 @@ async def _tried(plan: CagePlan, folder: Path, command: tuple[str, ...]) -> Atte
 
 async def _permit(asked: HostRequest) -> HostAnswer:
     """Nobody is asked here, whatever the profile says of unknown hosts."""
-    return HostAnswer(asked.listed, "" if asked.listed else _NOT_LISTED, "profile")
+    why = "" if asked.listed else asked.unclear or _NOT_LISTED
+    return HostAnswer(asked.listed, why, "profile")
 
 
 def _tell(event: EgressEvent) -> None:
