@@ -8,17 +8,20 @@ from typing import Any
 import pytest
 
 from airboss.cage_keys import CageKeys
+from airboss.engine.own_sessions import OwnSessions
 from airboss.errors import CageRefused, Conflict, RuntimesBusy
 from airboss.harness.setup import Said
 from airboss.harness.switching import Switch
 from airboss.model.cage_events import CageLimit, CageOpened
 from airboss.model.events import MessageEnded, SessionInterrupted, SessionOpened, ToolEnded
+from airboss.model.ids import new_task_run_id
 from airboss.model.inbox_events import ApprovalAsked
 from airboss.runtime.cage.ability import Ability, ability
 from airboss.runtime.cage.folders import CageFolders
 from airboss.runtime.cage.inside import landlock
 from airboss.service.forked_sessions import ForkWish
 from airboss.session_keys import SessionKeys
+from tests.harness.desk import Slot
 from tests.runtime.conftest import soon
 from tests.service.errands import task, task_house_in
 from tests.service.house import ME, House, house_in
@@ -226,6 +229,22 @@ async def test_there_are_no_more_cages_than_the_settings_allow(tmp_path: Path) -
         with pytest.raises(RuntimesBusy, match="raise max_cages in the settings"):
             await start(house, policy="caged")
         await house.sessions.abort(second)
+
+
+@strong
+async def test_a_task_waits_for_a_free_cage_and_says_so(tmp_path: Path) -> None:
+    settings: dict[str, Any] = {"max_cages": 1}
+    async with task_house_in(tmp_path, BUSY_SCRIPT, permissions="ask", **settings) as house:
+        chat = await start(house, policy="caged")
+        await house.sessions.prompt(chat, "work", ME)
+        await house.until(chat, "working")
+        run, folder, slot = new_task_run_id(), str(house.work), Slot()
+        agents = OwnSessions(house.sessions, run, folder, "caged", pause=slot)
+        opening = asyncio.ensure_future(agents.open("rehearsal", stopped=asyncio.Event()))
+        assert await soon(lambda: bool(slot.said))
+        assert {*slot.said} == {"a free cage: all 1 are in use (max_cages)"}
+        await house.sessions.close(chat, ME)
+        await agents.close(await asyncio.wait_for(opening, 40))
 
 
 async def test_a_task_that_cannot_be_caged_is_refused_in_words(tmp_path: Path) -> None:

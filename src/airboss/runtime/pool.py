@@ -224,7 +224,8 @@ class Pool:
         if key.cage is not None:
             return RuntimesBusy(
                 f"All {self.most_cages} cages are in use. Close sessions that run in one, or raise "
-                "max_cages in the settings."
+                "max_cages in the settings.",
+                cages=self.most_cages,
             )
         return RuntimesBusy(
             f"All {self.most} agent runtimes are in use. Close the sessions of another account or "
