@@ -81,6 +81,16 @@ def test_a_strong_cage_says_whether_the_kernel_bounds_its_processes(
     assert opened.walls[-1] == held
 
 
+def test_a_strong_cage_names_landlock_where_the_kernel_has_it_and_whether_there_is_git() -> None:
+    cages, one = OpenCages(), Inside()
+    cages.enter(PLAN, one.session)
+    cages.hear(CageNews("opened", PLAN, has_landlock=True, has_git=False))
+    [opened] = one.heard
+    assert isinstance(opened, CageOpened)
+    assert opened.walls[:2] == ("namespaces", "Landlock")
+    assert opened.git is False
+
+
 def test_a_limit_is_told_in_words_and_is_why_the_cage_closed() -> None:
     cages, one = OpenCages(), Inside()
     cages.enter(PLAN, one.session)

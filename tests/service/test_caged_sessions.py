@@ -153,7 +153,7 @@ async def test_what_a_caged_agent_does_stays_in_its_folder_and_its_calls_are_tol
         story = await house.story(session)
         assert not [one for one in story if isinstance(one, ApprovalAsked)]
         [cage] = [one for one in story if isinstance(one, CageOpened)]
-        assert (cage.strength, cage.profile) == ("strong", "default")
+        assert (cage.strength, cage.profile, cage.git) == ("strong", "default", False)
         [ended] = [one for one in story if isinstance(one, ToolEnded)]
         assert "It is not among the hosts of this cage." in str(ended)
         view = await house.sessions.show(session)
@@ -356,6 +356,7 @@ async def test_a_cage_that_a_changed_configuration_opened_is_ended_and_another_o
         assert limit.what == "replaced"
         [lost] = [one for one in story if isinstance(one, SessionInterrupted)]
         assert lost.reason == limit.text
+        assert [one.git for one in story if isinstance(one, CageOpened)] == [True]
         # The new cage closes the new file.
         await house.sessions.resume(session, ME)
         view = await house.sessions.show(session)

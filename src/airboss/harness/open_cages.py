@@ -148,6 +148,13 @@ def _peak_mb(peak: Peak) -> int | None:
     return peak() // _MB or None
 
 
+def _walls(news: CageNews) -> tuple[str, ...]:
+    first, *others = _WALLS[news.plan.kind]
+    # A narrow one has it first.
+    second = ("Landlock",) if news.has_landlock and news.plan.kind == "strong" else ()
+    return (first, *second, *others, _held_by(news))
+
+
 def _held_by(news: CageNews) -> str:
     """What holds its limits."""
     if news.group is not None:
@@ -161,7 +168,8 @@ def _opened(news: CageNews) -> CageOpened:
     return CageOpened(
         strength=plan.kind,
         profile=plan.profile,
-        walls=(*_WALLS[plan.kind], _held_by(news)),
+        walls=_walls(news),
+        git=news.has_git,
         limits=CageLimits(
             memory_mb=terms.memory_mb, processes=terms.processes, file_mb=terms.file_mb
         ),

@@ -17,6 +17,7 @@ from airboss.runtime import agent_runtime
 from airboss.runtime.cage import doors
 from airboss.runtime.cage.doors import CageDoors
 from airboss.runtime.cage.folders import CageFolders
+from airboss.runtime.cage.inside import landlock
 from airboss.runtime.cage.plan import cage_key
 from airboss.runtime.locate import Located
 from airboss.runtime.signals import RuntimeLost
@@ -33,7 +34,10 @@ async def test_a_turn_with_a_command_works_inside(yard: Yard, listener: Listener
     output = last_output(yard.flight)
     assert output.splitlines()[:4] == ["agent", str(yard.flight.folder), "agent", "bwrap"]
     assert (yard.flight.folder / "made").read_text("utf-8") == "made\n"
-    assert [news.what for news in yard.news] == ["opened"]
+    [opened] = yard.news
+    assert opened.what == "opened"
+    assert opened.has_landlock == (landlock.version() > 0)
+    assert opened.has_git == (yard.flight.folder / ".git").exists()
 
 
 async def test_the_process_that_is_watched_is_the_runtime_itself(

@@ -5,6 +5,7 @@ import type {
   CageProfile,
   CageView,
   HostTraffic,
+  InboxItem,
   RunView,
   SessionView,
 } from "../api/types.gen";
@@ -91,7 +92,7 @@ const WALLS: Record<string, string> = {
   seccomp: "Mounts, keyrings, BPF and other system calls are refused",
   "read-only system": "The system can be read but not changed",
   "unreadable runtime": "Programs cannot read or dump the agent runtime",
-  landlock: "Only the folders below can be opened",
+  landlock: "Only the folders above can be opened",
   "no network": "No host can be reached",
   [BOUNDED]:
     "The kernel bounds their number, and Airboss ends the cage when it uses too much memory",
@@ -115,17 +116,24 @@ export type Folder = {
   may: "read and write" | "read" | "its own" | "closed" | "not there";
 };
 
-export function foldersOf(cwd: string, terms: CageProfile, isNarrow: boolean): Folder[] {
+/** Of git only where its folder has a repository, or nobody has told. */
+export function foldersOf(
+  cwd: string,
+  terms: CageProfile,
+  isNarrow: boolean,
+  hasGit = true,
+): Folder[] {
   const path = (name: string, may: Folder["may"]): Folder => ({
     name: visibleWhole(name),
     isPath: true,
     may,
   });
   const words = (name: string, may: Folder["may"]): Folder => ({ name, isPath: false, may });
+  // Landlock alone cannot close a part of an open folder.
+  const git = words("Git’s configuration and hooks in it", isNarrow ? "read and write" : "read");
   return [
     path(cwd, "read and write"),
-    // Landlock alone cannot close a part of an open folder.
-    words("Git’s configuration and hooks in it", isNarrow ? "read and write" : "read"),
+    ...(hasGit ? [git] : []),
     ...terms.write.map((name) => path(name, "read and write")),
     ...terms.read.map((name) => path(name, "read")),
     words("Temporary files", "its own"),
@@ -134,30 +142,64 @@ export function foldersOf(cwd: string, terms: CageProfile, isNarrow: boolean): F
   ];
 }
 
-export type HostRow = { name: string; connections: string; received: string; sent: string };
+export type HostRow = {
+  name: string;
+  by: string;
+  waits: boolean;
+  connections: string;
+  received: string;
+  sent: string;
+};
 
 const NONE = "–";
+const WAITS = "waits for you";
 
-/** Those that were connected to, then those of the profile that were not. */
-export function hostsOf(listed: readonly string[], traffic: readonly HostTraffic[]): HostRow[] {
+/** Those that were connected to, those that wait for a person, then the others of the profile. */
+export function hostsOf(
+  listed: readonly string[],
+  traffic: readonly HostTraffic[],
+  items: readonly InboxItem[] = [],
+): HostRow[] {
   const used = traffic.filter(({ is_open, connections }) => is_open || connections > 0);
+  const waiting = new Set(items.flatMap(hostAsked));
   const names = new Set(used.flatMap((one) => [one.host, `${one.host}:${one.port}`]));
+  const unused = (name: string, by: string): HostRow => ({
+    name: visibleWhole(name),
+    by,
+    waits: by === WAITS,
+    connections: NONE,
+    received: NONE,
+    sent: NONE,
+  });
   return [
     ...used.map((one) => ({
       name: hostName(one),
+      by: waiting.has(one.host) ? WAITS : allowedBy(one.by ?? null),
+      waits: waiting.has(one.host),
       connections: one.is_open ? `${one.connections || ""} open`.trim() : String(one.connections),
       received: one.connections > 0 ? bytes(one.received) : NONE,
       sent: one.connections > 0 ? bytes(one.sent) : NONE,
     })),
+    ...[...waiting].filter((name) => !names.has(name)).map((name) => unused(name, WAITS)),
     ...listed
-      .filter((name) => !names.has(name))
-      .map((name) => ({
-        name: visibleWhole(name),
-        connections: NONE,
-        received: NONE,
-        sent: NONE,
-      })),
+      .filter((name) => !names.has(name) && !waiting.has(name))
+      .map((name) => unused(name, "profile")),
   ];
+}
+
+/** What a request for a host is about, by its address. */
+function hostAsked({ asked }: InboxItem): string[] {
+  if (asked.kind !== "approval.asked" || asked.wish !== "host") return [];
+  const address = asked.subject.address ?? "";
+  return URL.canParse(address) ? [new URL(address).hostname] : [];
+}
+
+/** `person ada` allowed it once; `session`: a person did, for longer. */
+function allowedBy(by: string | null): string {
+  if (by === null) return NONE;
+  if (by === "session") return "a person";
+  if (by.startsWith("rule ")) return "a rule";
+  return visible(by.startsWith("person ") ? `${by.slice("person ".length)}, once` : by);
 }
 
 export function hostsWords(terms: CageProfile): string {
@@ -167,7 +209,7 @@ export function hostsWords(terms: CageProfile): string {
   return `${listed} by the profile, ${many === 0 ? "all" : "all others"} are ${others}`;
 }
 
-export type Refusal = { name: string; why: string; times: string };
+export type Refusal = { name: string; why: string; times: string; at: number | null };
 
 export const refusalsOf = (traffic: readonly HostTraffic[]): Refusal[] =>
   traffic
@@ -176,6 +218,7 @@ export const refusalsOf = (traffic: readonly HostTraffic[]): Refusal[] =>
       name: hostName(one),
       why: visible(one.why ?? ""),
       times: `× ${one.refused.toLocaleString("en")}`,
+      at: one.refused_at ?? null,
     }));
 
 export function refusedWords(traffic: readonly HostTraffic[]): string {

@@ -4,6 +4,7 @@ import { Fragment } from "preact";
 import { useState } from "preact/hooks";
 import { barred } from "../api/role";
 import type { CageProfile, SessionView } from "../api/types.gen";
+import { now } from "../live/feed";
 import { CageBadge } from "../parts/cage-badge";
 import {
   cageAbout,
@@ -19,7 +20,7 @@ import {
 } from "../parts/cage-words";
 import { Icon } from "../parts/icon";
 import { Note } from "../parts/note";
-import { visible } from "../words";
+import { fully, visible, when } from "../words";
 import { fork } from "./calls";
 
 type Props = {
@@ -59,12 +60,14 @@ export function CageFacts({ view, terms }: Props) {
         <section>
           <h2>Folders</h2>
           <dl class="facts">
-            {foldersOf(view.cwd, terms, isNarrow).map(({ name, isPath, may }) => (
-              <Fragment key={`${name} ${may}`}>
-                <dt class={isPath ? "mono" : ""}>{name}</dt>
-                <dd>{may}</dd>
-              </Fragment>
-            ))}
+            {foldersOf(view.cwd, terms, isNarrow, cage?.git ?? true).map(
+              ({ name, isPath, may }) => (
+                <Fragment key={`${name} ${may}`}>
+                  <dt class={isPath ? "mono" : ""}>{name}</dt>
+                  <dd>{may}</dd>
+                </Fragment>
+              ),
+            )}
           </dl>
         </section>
       )}
@@ -109,7 +112,7 @@ export function CageFacts({ view, terms }: Props) {
 }
 
 function Hosts({ view, terms }: Props) {
-  const rows = hostsOf(terms?.hosts ?? [], view.egress ?? []);
+  const rows = hostsOf(terms?.hosts ?? [], view.egress ?? [], view.items);
   return (
     <section>
       <h2>
@@ -120,6 +123,7 @@ function Hosts({ view, terms }: Props) {
           <thead>
             <tr>
               <th scope="col">Host</th>
+              <th scope="col">Allowed by</th>
               <th scope="col" class="right">
                 Connections
               </th>
@@ -132,9 +136,13 @@ function Hosts({ view, terms }: Props) {
             </tr>
           </thead>
           <tbody>
-            {rows.map(({ name, connections, received, sent }) => (
+            {rows.map(({ name, by, waits, connections, received, sent }) => (
               <tr key={name}>
                 <td class="mono">{name}</td>
+                <td>
+                  {waits && <Icon name="hand" size="s" />}
+                  {by}
+                </td>
                 <td class="right num">{connections}</td>
                 <td class="right num">{received}</td>
                 <td class="right num">{sent}</td>
@@ -156,9 +164,14 @@ function Refused({ view }: Pick<Props, "view">) {
         Refused <small>{refusedWords(traffic)}</small>
       </h2>
       <ul>
-        {refusalsOf(traffic).map(({ name, why, times }) => (
+        {refusalsOf(traffic).map(({ name, why, times, at }) => (
           <li key={name}>
             <Icon name="slashed" size="s" />
+            {at !== null && (
+              <time class="small muted" title={fully(at)} dateTime={new Date(at).toISOString()}>
+                {when(at, now.value)}
+              </time>
+            )}
             <span class="grow">
               <span class="mono">{name}</span>
               <span class="small muted why">{why}</span>

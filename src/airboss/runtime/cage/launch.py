@@ -35,6 +35,8 @@ class CageNews:
     limit: Limit | None = None
     group: int | None = None
     bounds_processes: bool = False
+    has_landlock: bool = False
+    has_git: bool | None = None
     peak: Callable[[], int] = lambda: 0
 
 
@@ -72,6 +74,7 @@ class RunningCage:
         version = None if group is None else group.version
         return CageNews(
             *(what, self.life.plan, over, version, self.life.bounds_processes),
+            *(self.life.has_landlock, self.life.has_git),
             peak=lambda: self.watch.peak,
         )
 

@@ -86,6 +86,8 @@ class CageLife:
         self.group: CageGroup | None = None
         # Whether the kernel does, also where there is no group.
         self.bounds_processes = False
+        self.has_landlock = False
+        self.has_git = False
         self._pins: Pins | None = None
         self._lifeline: Lifeline | None = None
 
@@ -196,6 +198,7 @@ class CageLife:
         known = WrittenFolders(self._data)
         own = self.folders.worktrees
         git = git_binds(plan.cwd, refusal, own, lambda: not known.reach(plan.cwd))
+        self.has_git = bool(git)
         known.note(plan.cwd, is_closed=plan.kind == "strong" and closes_git(plan.cwd, git))
         for folder in write:
             known.note(folder)
@@ -228,6 +231,7 @@ class CageLife:
     def _config(self, layout: CageLayout, inside: Caged) -> dict[str, object]:
         """What the warden reads."""
         plan, is_strong = self.plan, self.plan.kind == "strong"
+        self.has_landlock = landlock.version() > 0
         rules = strong_rules(layout) if is_strong else narrow_rules(layout, landlock.NARROW_NEEDS)
         limits = {
             "FSIZE": plan.terms.file_mb << 20,
