@@ -78,6 +78,15 @@ describe("a cage in words", () => {
     expect(words).toEqual(["caged", "caged, narrow", "caged", "not caged"]);
   });
 
+  it("is what sessions get here until it has opened, also where it never does", () => {
+    const view = { cage_profile: "default", cage: null };
+    expect(cageLook(view, "narrow")).toBe("narrow");
+    expect(cageAbout(view, "narrow")).toContain("fewer walls");
+    expect(cageLook(view, "strong")).toBe("caged");
+    expect(cageLook({ ...view, cage: CAGE }, "narrow")).toBe("caged");
+    expect(cageLook({ cage_profile: null, cage: null }, "narrow")).toBe("free");
+  });
+
   it("says how it stands, and what is weak about it", () => {
     const view = { cage_profile: "default", cage: CAGE };
     expect(cageState(view)).toBe("Strong · profile default · open");

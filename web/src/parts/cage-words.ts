@@ -8,6 +8,7 @@ import type {
   InboxItem,
   RunView,
   SessionView,
+  Status,
 } from "../api/types.gen";
 import { visible, visibleWhole } from "../words";
 
@@ -15,9 +16,16 @@ type Caged = Pick<SessionView, "cage_profile" | "cage">;
 
 export type CageLook = "caged" | "narrow" | "free";
 
-export const cageLook = ({ cage_profile, cage }: Caged): CageLook => {
-  if (cage_profile == null) return "free";
-  return cage?.strength === "narrow" ? "narrow" : "caged";
+/** The cage that sessions get here; null where nobody has told. */
+export type CageHere = Status["cage"] | null;
+
+/** One that has not opened yet will be what sessions get here. */
+export const isNarrow = ({ cage }: Caged, here: CageHere = null): boolean =>
+  (cage?.strength ?? here) === "narrow";
+
+export const cageLook = (view: Caged, here: CageHere = null): CageLook => {
+  if (view.cage_profile == null) return "free";
+  return isNarrow(view, here) ? "narrow" : "caged";
 };
 
 export const CAGE_WORDS: Record<CageLook, string> = {
@@ -68,16 +76,16 @@ export function cageState({ cage_profile, cage }: Caged): string {
   return `${strength} · ${profile} · ${cage.is_open ? "open" : "ended"}`;
 }
 
-export function cageAbout({ cage_profile, cage }: Caged): string {
+export function cageAbout(view: Caged, here: CageHere = null): string {
+  const { cage_profile, cage } = view;
   if (cage_profile == null) {
     return "This agent is not in a cage. Only its permissions limit what it may do.";
   }
   const held = "Inside, the agent may do what its permissions allow. Outside, nothing:";
   const by = `${held} the kernel enforces it.`;
-  const narrow =
-    cage?.strength === "narrow"
-      ? " A narrow cage has fewer walls: it shares the machine’s processes, and has no network."
-      : "";
+  const narrow = isNarrow(view, here)
+    ? " A narrow cage has fewer walls: it shares the machine’s processes, and has no network."
+    : "";
   const watched = cage?.walls.includes(WATCHED)
     ? " Its limits are only watched by Airboss, because no control group is available."
     : "";
@@ -120,7 +128,7 @@ export type Folder = {
 export function foldersOf(
   cwd: string,
   terms: CageProfile,
-  isNarrow: boolean,
+  hasNarrow: boolean,
   hasGit = true,
 ): Folder[] {
   const path = (name: string, may: Folder["may"]): Folder => ({
@@ -130,7 +138,7 @@ export function foldersOf(
   });
   const words = (name: string, may: Folder["may"]): Folder => ({ name, isPath: false, may });
   // Landlock alone cannot close a part of an open folder.
-  const git = words("Git’s configuration and hooks in it", isNarrow ? "read and write" : "read");
+  const git = words("Git’s configuration and hooks in it", hasNarrow ? "read and write" : "read");
   return [
     path(cwd, "read and write"),
     ...(hasGit ? [git] : []),
@@ -138,7 +146,7 @@ export function foldersOf(
     ...terms.read.map((name) => path(name, "read")),
     words("Temporary files", "its own"),
     words("The system and known toolchains", "read"),
-    words("The rest of your home folder", isNarrow ? "closed" : "not there"),
+    words("The rest of your home folder", hasNarrow ? "closed" : "not there"),
   ];
 }
 

@@ -6,6 +6,7 @@ import { barred } from "../api/role";
 import type { CageProfile, SessionView } from "../api/types.gen";
 import { now } from "../live/feed";
 import { CageBadge } from "../parts/cage-badge";
+import { useCageHere } from "../parts/cage-here";
 import {
   cageAbout,
   cageState,
@@ -13,6 +14,7 @@ import {
   foldersOf,
   hostsOf,
   hostsWords,
+  isNarrow,
   limitsOf,
   refusalsOf,
   refusedWords,
@@ -30,9 +32,10 @@ type Props = {
 };
 
 export function CageFacts({ view, terms }: Props) {
+  const here = useCageHere(view);
   if (view.cage_profile == null) return <NotCaged view={view} />;
   const cage = view.cage ?? null;
-  const isNarrow = cage?.strength === "narrow";
+  const hasNarrow = isNarrow(view, here);
   const limits = cage?.limits ?? terms;
   return (
     <div class="cage">
@@ -41,10 +44,10 @@ export function CageFacts({ view, terms }: Props) {
           <CageBadge view={view} />
           <span class="small">{cageState(view)}</span>
         </p>
-        <p class="small muted">{cageAbout(view)}</p>
+        <p class="small muted">{cageAbout(view, here)}</p>
         {cage?.limit != null && <Note kind="err" title={endedBy(cage.limit)} />}
       </section>
-      {isNarrow ? (
+      {hasNarrow ? (
         <section>
           <h2>
             Hosts <small>none: a narrow cage has no network</small>
@@ -60,7 +63,7 @@ export function CageFacts({ view, terms }: Props) {
         <section>
           <h2>Folders</h2>
           <dl class="facts">
-            {foldersOf(view.cwd, terms, isNarrow, cage?.git ?? true).map(
+            {foldersOf(view.cwd, terms, hasNarrow, cage?.git ?? true).map(
               ({ name, isPath, may }) => (
                 <Fragment key={`${name} ${may}`}>
                   <dt class={isPath ? "mono" : ""}>{name}</dt>
