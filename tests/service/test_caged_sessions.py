@@ -8,14 +8,17 @@ from typing import Any
 import pytest
 
 from airboss.cage_keys import CageKeys
+from airboss.cage_settings import CageProfile
 from airboss.engine.own_sessions import OwnSessions
 from airboss.errors import CageRefused, Conflict, RuntimesBusy
 from airboss.harness.setup import Said
 from airboss.harness.switching import Switch
+from airboss.model.cage_bounds import ServerCages
 from airboss.model.cage_events import CageLimit, CageOpened
 from airboss.model.events import MessageEnded, SessionInterrupted, SessionOpened, ToolEnded
-from airboss.model.ids import new_task_run_id
+from airboss.model.ids import TaskRunId, new_task_run_id
 from airboss.model.inbox_events import ApprovalAsked
+from airboss.model.task_events import MissionSent
 from airboss.runtime.cage.ability import Ability, ability
 from airboss.runtime.cage.folders import CageFolders
 from airboss.runtime.cage.inside import landlock
@@ -188,6 +191,12 @@ async def test_a_caged_task_asks_nobody_on_a_server_that_asks(tmp_path: Path) ->
         assert {(one.policy, one.cage_profile) for one in story.sessions} == {("caged", "default")}
 
 
+TASK_BUSY_SCRIPT = """
+models: [{id: driver}, {id: coder}, {id: reviewer}]
+rules:
+  - when: "work"
+    steps: [{call: {tool: bash, arguments: {command: "sleep 60", description: "x"}}}]
+"""
 BUSY_SCRIPT = """
 rules:
   - when: "work"
@@ -295,6 +304,36 @@ async def test_what_a_cage_keeps_is_deleted_with_its_session_and_at_the_next_sta
         assert cage_folders(tmp_path) == {left}, "it can be resumed"
     assert kept.is_dir()
     assert (tmp_path / "more").is_dir()
+
+
+@strong
+async def test_the_sessions_of_a_task_run_share_a_cage_also_where_its_profile_was_changed(
+    tmp_path: Path,
+) -> None:
+    async with task_house_in(tmp_path, TASK_BUSY_SCRIPT, permissions="ask") as house:
+        await house.install({"it": task("work", permissions="caged")})
+        run = TaskRunId((await house.begin("it")).id)
+        first = (await house.hears(run, MissionSent)).session
+        cages = house.sessions.cages
+        changed = ServerCages(profiles={"default": CageProfile(processes=100)})
+        house.sessions.cages = replace(cages, said=changed)
+        second, chat = [
+            (await house.sessions.start("coder", str(house.work), ME, "caged", task=one)).id
+            for one in (run, None)
+        ]
+        terms = [await terms_of(house, one) for one in (first, second)]
+        assert terms[0] == terms[1]
+        assert terms[0].processes != 100
+        assert cages_open(house) == 2, "that of the task run, and the chat's"
+        assert (await terms_of(house, chat)).processes == 100
+        await house.sessions.close(second, ME)
+        await house.tasks.stop(run, ME)
+
+
+async def terms_of(house: House, session: str) -> CageProfile:
+    setup = (await house.sessions.setup(session)).setup
+    assert setup.cage is not None
+    return setup.cage.terms
 
 
 @strong

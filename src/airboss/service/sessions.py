@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from airboss.errors import AirbossError, Conflict, Invalid, NotFound
 from airboss.extensions.seen import SeenExtension
 from airboss.harness.agents import must_have_agent, must_serve_agents
-from airboss.harness.cage_guests import check_guests
 from airboss.harness.cage_terms import InCage, Uncaged
 from airboss.harness.cages import must_stay
 from airboss.harness.compaction import COMPACT_SECONDS
@@ -55,7 +54,12 @@ from airboss.service.session_ends import (
     withdrawn,
 )
 from airboss.service.session_plan import NewChat, planned_session
-from airboss.service.session_setup import EffectiveSetup, effective_setup, setup_of
+from airboss.service.session_setup import (
+    EffectiveSetup,
+    caged_setup,
+    effective_setup,
+    setup_of,
+)
 from airboss.service.turn_effects import effects_of_prompt
 from airboss.service.verbs import OPEN_SECONDS, at_owner, untold
 from airboss.settings import Policy
@@ -108,9 +112,8 @@ class Sessions(ForkedSessions):
         session, setup = new_session_id(), await self._trusted(plan.setup)
         terms = await self.cages.terms(policy or self.policy, plan.wish)
         if isinstance(terms, InCage):
-            setup = setup.model_copy(update={"cage": terms.cage})
-            check_guests(setup, terms.kind)
-            check_cage(terms.cage, self.homes.folder.path)
+            setup = await caged_setup(self.log, task, plan.folder, setup, terms)
+            check_cage(setup.cage or terms.cage, self.homes.folder.path)
         cage = await self.cages.plan(setup, plan.folder, cage_owner(session, task))
         await self._must_have_runtime(plan.route, setup, cage)
         names = (session, runtime_session_name(session, 2))

@@ -158,6 +158,18 @@ async def test_there_are_only_so_many_cages_and_the_idlest_goes_first(yard: Yard
         assert (await free.status()).pid
 
 
+async def test_in_the_folder_of_a_cage_there_is_no_other_one_with_other_terms(yard: Yard) -> None:
+    held = await yard.session(Listener(), yard.key("run"))
+    changed = yard.key("run", processes=100)
+    with pytest.raises(CageUnavailable, match="Another session works in this cage"):
+        await yard.session(Listener(), changed)
+    with pytest.raises(CageUnavailable, match="as it was before it was changed"):
+        await yard.pool.must_have_room(changed)
+    await held.close()
+    await yard.session(Listener(), changed)
+    assert {state.key for state in yard.pool.states} == {changed}
+
+
 async def test_a_cage_that_nobody_is_in_ends_soon(yard: Yard) -> None:
     yard.pool.cage_idle_seconds = 0.05
     session = await yard.session(Listener())
