@@ -106,6 +106,19 @@ def test_a_limit_is_told_in_words_and_is_why_the_cage_closed() -> None:
     assert len(one.heard) == 3, "it was told already"
 
 
+def test_who_comes_while_a_cage_ends_at_its_limit_hears_of_the_next_one_only() -> None:
+    cages, first, second = OpenCages(), Inside(), Inside()
+    cages.enter(PLAN, first.session)
+    cages.hear(CageNews("opened", PLAN))
+    cages.hear(CageNews("limit", PLAN, limit="memory"))
+    cages.leave(PLAN, first.session)
+    cages.enter(PLAN, second.session)
+    cages.hear(CageNews("closed", PLAN))
+    cages.hear(CageNews("opened", PLAN))
+    assert first.heard[-1] == CageClosed(how="Its limit of memory was reached.")
+    assert [one.kind for one in second.heard] == ["cage.opened"]
+
+
 def test_a_session_that_leaves_hears_no_more_of_it() -> None:
     cages, stays, leaves = OpenCages(), Inside(), Inside()
     for one in (stays, leaves):

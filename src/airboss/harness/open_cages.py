@@ -61,6 +61,8 @@ class OpenCages:
     _opened: dict[str, CageOpened] = field(default_factory=dict[str, CageOpened])
     _peaks: dict[str, Peak] = field(default_factory=dict[str, Peak])
     _limits: dict[str, str] = field(default_factory=dict[str, str])
+    # Who has heard of an open cage, and so hears how it ends.
+    _told: set[CagedSession] = field(default_factory=set[CagedSession])
     # What people said of hosts, by the task run; the latest is the last.
     _decided: dict[str, HostDecisions] = field(default_factory=dict[str, HostDecisions])
 
@@ -90,7 +92,10 @@ class OpenCages:
         if session in inside:
             return
         inside.append(session)
-        if (opened := self._opened.get(plan.key)) is not None:
+        opened = self._opened.get(plan.key)
+        # One that is over its limit ends, and the session will have the next.
+        if opened is not None and plan.key not in self._limits:
+            self._told.add(session)
             session.tell(opened)
 
     def leave(self, plan: CagePlan, session: CagedSession, why: str = _LEFT) -> None:
@@ -102,7 +107,8 @@ class OpenCages:
         inside.remove(session)
         if not inside:
             del self._inside[plan.key]
-        if plan.key in self._opened:
+        if session in self._told:
+            self._told.discard(session)
             peak = _peak_mb(self._peaks[plan.key])
             session.tell(CageClosed(how=self._limits.get(plan.key, why), peak_memory_mb=peak))
 
@@ -141,7 +147,12 @@ class OpenCages:
                 how = self._limits.pop(plan.key, "It was ended with everything in it.")
                 event = CageClosed(how=how, peak_memory_mb=_peak_mb(news.peak))
         for session in list(self._inside.get(plan.key, ())):
-            session.tell(event)
+            if news.what == "opened":
+                self._told.add(session)
+            if session in self._told:
+                session.tell(event)
+            if news.what == "closed":
+                self._told.discard(session)
 
 
 def _peak_mb(peak: Peak) -> int | None:
