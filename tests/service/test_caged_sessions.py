@@ -14,7 +14,7 @@ from airboss.errors import CageRefused, Conflict, RuntimesBusy
 from airboss.harness.setup import Said
 from airboss.harness.switching import Switch
 from airboss.model.cage_bounds import ServerCages
-from airboss.model.cage_events import CageLimit, CageOpened
+from airboss.model.cage_events import CageClosed, CageLimit, CageOpened
 from airboss.model.events import MessageEnded, SessionInterrupted, SessionOpened, ToolEnded
 from airboss.model.ids import TaskRunId, new_task_run_id
 from airboss.model.inbox_events import ApprovalAsked
@@ -191,6 +191,16 @@ async def test_a_caged_task_asks_nobody_on_a_server_that_asks(tmp_path: Path) ->
         assert {(one.policy, one.cage_profile) for one in story.sessions} == {("caged", "default")}
 
 
+# Where the kernel ends the program alone, the cage ends a moment later.
+HUNGRY = "test -e fed || { touch fed; python3 -c 'print(len(bytes([1]) * (1 << 30)))'; sleep 60; }"
+HUNGRY_SCRIPT = f"""
+models: [{{id: driver}}, {{id: coder}}, {{id: reviewer}}]
+rules:
+  - when: "Fill the memory"
+    steps:
+      - call: {{tool: bash, arguments: {{command: "{HUNGRY}", description: x}}}}
+      - say: "Done."
+"""
 TASK_BUSY_SCRIPT = """
 models: [{id: driver}, {id: coder}, {id: reviewer}]
 rules:
@@ -304,6 +314,24 @@ async def test_what_a_cage_keeps_is_deleted_with_its_session_and_at_the_next_sta
         assert cage_folders(tmp_path) == {left}, "it can be resumed"
     assert kept.is_dir()
     assert (tmp_path / "more").is_dir()
+
+
+@strong
+async def test_a_task_whose_cage_ended_for_its_memory_succeeds_in_a_new_one(tmp_path: Path) -> None:
+    settings: dict[str, Any] = {"cages": {"default": {"memory_mb": 400}}}
+    async with task_house_in(tmp_path, HUNGRY_SCRIPT, permissions="ask", **settings) as house:
+        await house.install({"it": task("Fill the memory once.", permissions="caged")})
+        story = await house.ended((await house.begin("it")).id, seconds=60)
+        assert story.view.state == "succeeded", story.view.reason
+        first, second = [await house.story(one.id) for one in story.sessions]
+    [limit] = [one for one in first if isinstance(one, CageLimit)]
+    assert limit.what == "memory"
+    [ended] = [one for one in first if isinstance(one, CageClosed)]
+    assert ended.how == "Its limit of memory was reached."
+    [lost] = [one for one in first if isinstance(one, SessionInterrupted)]
+    assert lost.reason == "The cage was ended: it used more than 400 MB of memory."
+    assert [one.profile for one in second if isinstance(one, CageOpened)] == ["default"]
+    assert not [one for one in second if isinstance(one, CageLimit)]
 
 
 @strong
