@@ -158,9 +158,13 @@ class RuntimeUnavailable(AirbossError):
 
 
 class RuntimesBusy(RuntimeUnavailable):
-    """There are as many runtimes as there may be, and all have sessions."""
+    """There are as many runtimes as there may be, and all have sessions; or as many `cages`."""
 
     code = "runtimes_busy"
+
+    def __init__(self, said: str, cages: int | None = None) -> None:
+        super().__init__(said)
+        self.cages = cages
 
 
 class CageUnavailable(RuntimeUnavailable):

@@ -104,6 +104,8 @@ def test_a_person_is_asked_in_plain_words_and_allows_it_until_the_session_ends(
     expect(card).to_contain_text(f"https://{HOST}/")
     audit(calm(page))
     card.get_by_role("button", name="Always allow").click()
+    expect(card).to_contain_text("This host, in every cage of this folder")
+    expect(card).to_contain_text("Every host below example.org, in every cage of this folder")
     expect(card).to_contain_text("This host, from every cage")
     expect(card).to_contain_text("Every host below example.org, from every cage")
     card.get_by_text("This host, until this session ends").click()

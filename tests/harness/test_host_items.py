@@ -6,17 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from airboss.cage_settings import UnknownHosts
+from airboss.cage_settings import CageProfile, UnknownHosts
 from airboss.errors import Conflict
-from airboss.harness.host_items import HostItems
+from airboss.harness.host_items import HostDecisions, HostItems
+from airboss.harness.open_cages import OpenCages
 from airboss.harness.permissions import PolicyRule
 from airboss.harness.session_state import SessionState
 from airboss.log.log import EventLog
-from airboss.model.ids import RuleId
+from airboss.model.ids import ItemId, RuleId, TaskRunId
 from airboss.model.inbox import InboxView
 from airboss.model.inbox_events import ApprovalAsked, ItemOutcome, ItemSettled
 from airboss.model.rules import KeptRule, Rule
 from airboss.runtime.cage.host_request import HostAnswer, HostRequest
+from airboss.runtime.cage.plan import CagePlan
 from tests.harness.desk import Desk, NoRules
 from tests.harness.states import state_in
 
@@ -84,6 +86,16 @@ async def test_what_the_profile_names_is_allowed_and_other_hosts_are_not(cage: C
     assert cage.state.view.items == ()
 
 
+async def test_where_nobody_knows_all_that_the_profile_names_the_refusal_says_why(
+    cage: Cage,
+) -> None:
+    asked = HostRequest("a.example", 443, listed=False, unclear="@node: npm was not found.")
+    refused = HostAnswer(False, "@node: npm was not found.")
+    assert await cage.hosts.permission("refuse")(asked) == refused
+    assert await cage.hosts.permission("ask")(asked) == LATER
+    await cage.asked()
+
+
 async def test_rules_narrow_the_profile_and_widen_it_only_where_a_person_would_be_asked(
     cage: Cage,
 ) -> None:
@@ -119,8 +131,8 @@ async def test_a_person_is_asked_once_for_all_connections_in_plain_words(cage: C
     assert asked.subject.address == "https://a.example/"
     assert asked.risk == "Programs in the cage can send a.example whatever they can read."
     assert "does not name the host" in asked.description
-    assert [option.id for option in asked.options or ()] == ["exact", "session"]
-    assert asked.rule == Rule(verdict="allow", wish="host", host="a.example")
+    assert [option.id for option in asked.options or ()] == ["folder", "session", "exact"]
+    assert asked.rule == Rule(verdict="allow", wish="host", host="a.example", folder="/work")
     inbox = cage.state.inbox.view
     assert isinstance(inbox, InboxView)
     assert [item.id for item in inbox.items] == [asked.item]
@@ -158,7 +170,7 @@ async def test_allowed_until_the_session_ends(cage: Cage) -> None:
     assert await cage.permits("a.b.example") == LATER
     asked = await cage.asked()
     options = {option.id: option for option in asked.options or ()}
-    assert list(options) == ["exact", "session", "domain"]
+    assert list(options) == ["folder", "session", "folder-domain", "exact", "domain"]
     assert options["domain"].rule.host == "*.b.example"
     assert options["session"].until == "session"
     await cage.settle("allow-always", allows=options["session"].rule)
@@ -213,3 +225,64 @@ async def test_at_the_end_what_was_asked_is_withdrawn_and_nothing_more_is(log: E
     await cage.desk.asked(0)
     assert isinstance(cage.state.inbox.view, InboxView)
     assert cage.state.inbox.view.items == ()
+
+
+@pytest.fixture
+async def sessions_of_a_run(log: EventLog) -> tuple[Cage, Cage]:
+    cages, plan = OpenCages(), CagePlan("strong", "p", CageProfile(), Path("/work"), "k", "tsk_1")
+    found: list[Cage] = []
+    for session in ("ses_1", "ses_2"):
+        one = Cage(await state_in(log, TaskRunId("tsk_1"), session=session))
+        cages.session(one.state, one.hosts, plan)
+        found.append(one)
+    return found[0], found[1]
+
+
+async def test_what_is_allowed_in_one_session_of_a_task_run_is_allowed_in_the_next(
+    sessions_of_a_run: tuple[Cage, Cage],
+) -> None:
+    first, second = sessions_of_a_run
+    assert await first.permits("a.b.example") == LATER
+    options = {option.id: option for option in (await first.asked()).options or ()}
+    assert options["session"].title == "This host, until this task run ends"
+    assert options["session"].until == "task-run"
+    await first.settle("allow-always", allows=options["session"].rule)
+    first.hosts.end()
+    assert await second.permits("a.b.example") == HostAnswer(True, "", "session")
+    assert await second.permits("c.b.example") == LATER
+
+
+async def test_what_is_denied_in_one_session_of_a_task_run_is_denied_in_the_next(
+    sessions_of_a_run: tuple[Cage, Cage],
+) -> None:
+    first, second = sessions_of_a_run
+    assert await first.permits() == LATER
+    await first.settle("deny", "use the mirror")
+    first.hosts.end()
+    assert await second.permits() == HostAnswer(False, "ada denied it: use the mirror")
+
+
+async def test_two_sessions_of_a_task_run_ask_once_until_the_one_that_asked_ends(
+    sessions_of_a_run: tuple[Cage, Cage],
+) -> None:
+    first, second = sessions_of_a_run
+    assert await first.permits() == LATER
+    assert await second.permits() == LATER
+    await second.desk.asked(0)
+    second.hosts.end()
+    await first.asked()
+    first.hosts.end()
+    await first.desk.asked(0)
+
+
+async def test_a_session_that_goes_on_brings_what_an_earlier_server_heard(log: EventLog) -> None:
+    rule = Rule(verdict="allow", wish="host", host="a.example")
+    resumed = Cage(await state_in(log, TaskRunId("tsk_1")))
+    await resumed.state.writer.commit(
+        ItemSettled(item=ItemId("itm_1"), outcome="allow-always", who="ada", allows=rule)
+    )
+    following = Cage(await state_in(log, TaskRunId("tsk_1"), session="ses_2"))
+    said = HostDecisions()
+    for one in (resumed, following):
+        one.hosts.share(said)
+    assert await following.permits() == HostAnswer(True, "", "session")

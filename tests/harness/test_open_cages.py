@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from airboss.cage_settings import CageProfile
 from airboss.harness.open_cages import CagedSession, OpenCages
 from airboss.model.cage_events import (
@@ -60,12 +62,41 @@ def test_without_a_control_group_it_says_that_limits_are_watched() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("news", "held"),
+    [
+        (CageNews("opened", PLAN, bounds_processes=True), "bounded processes"),
+        (CageNews("opened", PLAN), "watched limits"),
+        (CageNews("opened", PLAN, group=2, bounds_processes=True), "control group v2"),
+    ],
+)
+def test_a_strong_cage_says_whether_the_kernel_bounds_its_processes(
+    news: CageNews, held: str
+) -> None:
+    cages, one = OpenCages(), Inside()
+    cages.enter(PLAN, one.session)
+    cages.hear(news)
+    [opened] = one.heard
+    assert isinstance(opened, CageOpened)
+    assert opened.walls[-1] == held
+
+
+def test_a_strong_cage_names_landlock_where_the_kernel_has_it_and_whether_there_is_git() -> None:
+    cages, one = OpenCages(), Inside()
+    cages.enter(PLAN, one.session)
+    cages.hear(CageNews("opened", PLAN, has_landlock=True, has_git=False))
+    [opened] = one.heard
+    assert isinstance(opened, CageOpened)
+    assert opened.walls[:2] == ("namespaces", "Landlock")
+    assert opened.git is False
+
+
 def test_a_limit_is_told_in_words_and_is_why_the_cage_closed() -> None:
     cages, one = OpenCages(), Inside()
     cages.enter(PLAN, one.session)
     cages.hear(CageNews("opened", PLAN))
     cages.hear(CageNews("limit", PLAN, limit="memory"))
-    cages.hear(CageNews("closed", PLAN, peak_bytes=600 << 20))
+    cages.hear(CageNews("closed", PLAN, peak=lambda: 600 << 20))
     _, limit, closed = one.heard
     assert limit == CageLimit(
         what="memory", text="The cage was ended: it used more than 512 MB of memory."
@@ -73,6 +104,19 @@ def test_a_limit_is_told_in_words_and_is_why_the_cage_closed() -> None:
     assert closed == CageClosed(how="Its limit of memory was reached.", peak_memory_mb=600)
     cages.leave(PLAN, one.session)
     assert len(one.heard) == 3, "it was told already"
+
+
+def test_who_comes_while_a_cage_ends_at_its_limit_hears_of_the_next_one_only() -> None:
+    cages, first, second = OpenCages(), Inside(), Inside()
+    cages.enter(PLAN, first.session)
+    cages.hear(CageNews("opened", PLAN))
+    cages.hear(CageNews("limit", PLAN, limit="memory"))
+    cages.leave(PLAN, first.session)
+    cages.enter(PLAN, second.session)
+    cages.hear(CageNews("closed", PLAN))
+    cages.hear(CageNews("opened", PLAN))
+    assert first.heard[-1] == CageClosed(how="Its limit of memory was reached.")
+    assert [one.kind for one in second.heard] == ["cage.opened"]
 
 
 def test_a_session_that_leaves_hears_no_more_of_it() -> None:
@@ -86,6 +130,16 @@ def test_a_session_that_leaves_hears_no_more_of_it() -> None:
     cages.hear(CageNews("closed", PLAN))
     assert len(leaves.heard) == 2
     assert stays.heard[1:] == [CageClosed(how="It was ended with everything in it.")]
+
+
+def test_a_session_that_leaves_hears_how_much_memory_was_used_until_then() -> None:
+    cages, one = OpenCages(), Inside()
+    peaks = [7 << 20]
+    cages.enter(PLAN, one.session)
+    cages.hear(CageNews("opened", PLAN, peak=lambda: peaks[-1]))
+    peaks.append(96 << 20)
+    cages.leave(PLAN, one.session)
+    assert one.heard[1:] == [CageClosed(how="The session left it.", peak_memory_mb=96)]
 
 
 def test_a_narrow_cage_has_no_doors_and_a_strong_one_has_a_way_out() -> None:

@@ -80,10 +80,14 @@ def test_hosts_and_tools_have_options_of_their_own(tmp_path: Path) -> None:
     ]
     caged = options(asked("host", url="https://api.x.example/"), tmp_path)
     assert [(name, one.rule.host, one.until) for name, one in caged.items()] == [
-        ("exact", "api.x.example", None),
+        ("folder", "api.x.example", None),
         ("session", "api.x.example", "session"),
+        ("folder-domain", "*.x.example", None),
+        ("exact", "api.x.example", None),
         ("domain", "*.x.example", None),
     ]
+    in_folder = [name for name, one in caged.items() if one.rule.folder == str(tmp_path)]
+    assert in_folder == ["folder", "folder-domain"]
     assert {one.rule.wish for one in caged.values()} == {"host"}
     tool = options(asked("mcp", serverName="tracker", toolName="get"), tmp_path)
     assert [(name, one.rule.tool, one.until) for name, one in tool.items()] == [

@@ -8,17 +8,23 @@ from typing import Any
 import pytest
 
 from airboss.cage_keys import CageKeys
+from airboss.cage_settings import CageProfile
+from airboss.engine.own_sessions import OwnSessions
 from airboss.errors import CageRefused, Conflict, RuntimesBusy
 from airboss.harness.setup import Said
 from airboss.harness.switching import Switch
-from airboss.model.cage_events import CageLimit, CageOpened
+from airboss.model.cage_bounds import ServerCages
+from airboss.model.cage_events import CageClosed, CageLimit, CageOpened
 from airboss.model.events import MessageEnded, SessionInterrupted, SessionOpened, ToolEnded
+from airboss.model.ids import TaskRunId, new_task_run_id
 from airboss.model.inbox_events import ApprovalAsked
+from airboss.model.task_events import MissionSent
 from airboss.runtime.cage.ability import Ability, ability
 from airboss.runtime.cage.folders import CageFolders
 from airboss.runtime.cage.inside import landlock
 from airboss.service.forked_sessions import ForkWish
 from airboss.session_keys import SessionKeys
+from tests.harness.desk import Slot
 from tests.runtime.conftest import soon
 from tests.service.errands import task, task_house_in
 from tests.service.house import ME, House, house_in
@@ -150,7 +156,7 @@ async def test_what_a_caged_agent_does_stays_in_its_folder_and_its_calls_are_tol
         story = await house.story(session)
         assert not [one for one in story if isinstance(one, ApprovalAsked)]
         [cage] = [one for one in story if isinstance(one, CageOpened)]
-        assert (cage.strength, cage.profile) == ("strong", "default")
+        assert (cage.strength, cage.profile, cage.git) == ("strong", "default", False)
         [ended] = [one for one in story if isinstance(one, ToolEnded)]
         assert "It is not among the hosts of this cage." in str(ended)
         view = await house.sessions.show(session)
@@ -162,6 +168,7 @@ async def test_what_a_caged_agent_does_stays_in_its_folder_and_its_calls_are_tol
         view = await house.sessions.show(session)
         assert view.cage is not None
         assert not view.cage.is_open
+        assert view.cage.peak_memory_mb, "it ends as cages usually do, and tells it all the same"
 
 
 TASK_SCRIPT = """
@@ -184,6 +191,22 @@ async def test_a_caged_task_asks_nobody_on_a_server_that_asks(tmp_path: Path) ->
         assert {(one.policy, one.cage_profile) for one in story.sessions} == {("caged", "default")}
 
 
+# Where the kernel ends the program alone, the cage ends a moment later.
+HUNGRY = "test -e fed || { touch fed; python3 -c 'print(len(bytes([1]) * (1 << 30)))'; sleep 60; }"
+HUNGRY_SCRIPT = f"""
+models: [{{id: driver}}, {{id: coder}}, {{id: reviewer}}]
+rules:
+  - when: "Fill the memory"
+    steps:
+      - call: {{tool: bash, arguments: {{command: "{HUNGRY}", description: x}}}}
+      - say: "Done."
+"""
+TASK_BUSY_SCRIPT = """
+models: [{id: driver}, {id: coder}, {id: reviewer}]
+rules:
+  - when: "work"
+    steps: [{call: {tool: bash, arguments: {command: "sleep 60", description: "x"}}}]
+"""
 BUSY_SCRIPT = """
 rules:
   - when: "work"
@@ -225,6 +248,22 @@ async def test_there_are_no_more_cages_than_the_settings_allow(tmp_path: Path) -
         with pytest.raises(RuntimesBusy, match="raise max_cages in the settings"):
             await start(house, policy="caged")
         await house.sessions.abort(second)
+
+
+@strong
+async def test_a_task_waits_for_a_free_cage_and_says_so(tmp_path: Path) -> None:
+    settings: dict[str, Any] = {"max_cages": 1}
+    async with task_house_in(tmp_path, BUSY_SCRIPT, permissions="ask", **settings) as house:
+        chat = await start(house, policy="caged")
+        await house.sessions.prompt(chat, "work", ME)
+        await house.until(chat, "working")
+        run, folder, slot = new_task_run_id(), str(house.work), Slot()
+        agents = OwnSessions(house.sessions, run, folder, "caged", pause=slot)
+        opening = asyncio.ensure_future(agents.open("rehearsal", stopped=asyncio.Event()))
+        assert await soon(lambda: bool(slot.said))
+        assert {*slot.said} == {"a free cage: all 1 are in use (max_cages)"}
+        await house.sessions.close(chat, ME)
+        await agents.close(await asyncio.wait_for(opening, 40))
 
 
 async def test_a_task_that_cannot_be_caged_is_refused_in_words(tmp_path: Path) -> None:
@@ -275,6 +314,54 @@ async def test_what_a_cage_keeps_is_deleted_with_its_session_and_at_the_next_sta
         assert cage_folders(tmp_path) == {left}, "it can be resumed"
     assert kept.is_dir()
     assert (tmp_path / "more").is_dir()
+
+
+@strong
+async def test_a_task_whose_cage_ended_for_its_memory_succeeds_in_a_new_one(tmp_path: Path) -> None:
+    settings: dict[str, Any] = {"cages": {"default": {"memory_mb": 400}}}
+    async with task_house_in(tmp_path, HUNGRY_SCRIPT, permissions="ask", **settings) as house:
+        await house.install({"it": task("Fill the memory once.", permissions="caged")})
+        story = await house.ended((await house.begin("it")).id, seconds=60)
+        assert story.view.state == "succeeded", story.view.reason
+        first, second = [await house.story(one.id) for one in story.sessions]
+    [limit] = [one for one in first if isinstance(one, CageLimit)]
+    assert limit.what == "memory"
+    [ended] = [one for one in first if isinstance(one, CageClosed)]
+    assert ended.how == "Its limit of memory was reached."
+    [lost] = [one for one in first if isinstance(one, SessionInterrupted)]
+    assert lost.reason == "The cage was ended: it used more than 400 MB of memory."
+    assert [one.profile for one in second if isinstance(one, CageOpened)] == ["default"]
+    assert not [one for one in second if isinstance(one, CageLimit)]
+
+
+@strong
+async def test_the_sessions_of_a_task_run_share_a_cage_also_where_its_profile_was_changed(
+    tmp_path: Path,
+) -> None:
+    async with task_house_in(tmp_path, TASK_BUSY_SCRIPT, permissions="ask") as house:
+        await house.install({"it": task("work", permissions="caged")})
+        run = TaskRunId((await house.begin("it")).id)
+        first = (await house.hears(run, MissionSent)).session
+        cages = house.sessions.cages
+        changed = ServerCages(profiles={"default": CageProfile(processes=100)})
+        house.sessions.cages = replace(cages, said=changed)
+        second, chat = [
+            (await house.sessions.start("coder", str(house.work), ME, "caged", task=one)).id
+            for one in (run, None)
+        ]
+        terms = [await terms_of(house, one) for one in (first, second)]
+        assert terms[0] == terms[1]
+        assert terms[0].processes != 100
+        assert cages_open(house) == 2, "that of the task run, and the chat's"
+        assert (await terms_of(house, chat)).processes == 100
+        await house.sessions.close(second, ME)
+        await house.tasks.stop(run, ME)
+
+
+async def terms_of(house: House, session: str) -> CageProfile:
+    setup = (await house.sessions.setup(session)).setup
+    assert setup.cage is not None
+    return setup.cage.terms
 
 
 @strong
@@ -336,6 +423,7 @@ async def test_a_cage_that_a_changed_configuration_opened_is_ended_and_another_o
         assert limit.what == "replaced"
         [lost] = [one for one in story if isinstance(one, SessionInterrupted)]
         assert lost.reason == limit.text
+        assert [one.git for one in story if isinstance(one, CageOpened)] == [True]
         # The new cage closes the new file.
         await house.sessions.resume(session, ME)
         view = await house.sessions.show(session)

@@ -142,24 +142,27 @@ class OwnSessions:
     async def _once_there_is_room(
         self, enter: Callable[[], Awaitable[Entered]], stopped: asyncio.Event | None
     ) -> Entered:
-        """Where all runtimes are in use, one is waited for, as for a place; until `stopped`."""
+        """Where all runtimes or cages are in use, one is waited for, as for a place; until
+        `stopped`."""
         has_waited = False
         while True:
             try:
                 entered = await enter()
-            except RuntimesBusy:
+            except RuntimesBusy as busy:
                 if stopped is None or stopped.is_set():
                     raise
                 has_waited = True
-                await self._wait_for_runtime()
+                await self._wait_for_runtime(busy)
             else:
                 if has_waited and self.pause is not None:
                     self.pause.busy(None)
                 return entered
 
-    async def _wait_for_runtime(self) -> None:
+    async def _wait_for_runtime(self, busy: RuntimesBusy) -> None:
         if self.pause is not None:
-            self.pause.busy("a free agent runtime: all are in use")
+            cage = f"a free cage: all {busy.cages} are in use (max_cages)"
+            runtime = "a free agent runtime: all are in use"
+            self.pause.busy(runtime if busy.cages is None else cage)
         with contextlib.suppress(TimeoutError):  # it may have been stopped meanwhile
             async with asyncio.timeout(_LOOK_SECONDS):
                 await self.sessions.room()

@@ -5,26 +5,15 @@ wished, and what holds on this machine. Nothing is asked for here, and nothing i
 """
 
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from airboss.model.cage_bounds import ServerCages
 from airboss.model.policies import granted_policy
 from airboss.model.setup import CageSetup
 from airboss.runtime.cage.ability import Ability
+from airboss.runtime.cage.given_cage import held_here
 from airboss.runtime.cage.plan import CageKind
 from airboss.settings import Policy
-
-_OFF: Final = Ability("none", 'Cages are turned off (cage = "off" in the settings).', "")
-_NOT_ENOUGH: Final = (
-    "Only a narrow cage holds here, without any network. Set cage_narrow = true in the settings to "
-    "use it."
-)
-_UNBOUNDED: Final = Ability(
-    "none",
-    "The server is root and has no control group for cages, and this kernel is older than Linux "
-    "6.14: nothing but a watch would bound the processes of a cage.",
-    "Run the server as an ordinary user, or give it a control group.",
-)
 
 
 @dataclass(frozen=True)
@@ -106,17 +95,6 @@ def _reaching(cage: CageSetup, kind: CageKind) -> CageSetup:
         return cage
     terms = cage.terms.model_copy(update={"hosts": (), "unknown_hosts": "refuse"})
     return cage.model_copy(update={"terms": terms})
-
-
-def held_here(cages: ServerCages, ability: Ability) -> Ability:
-    """What counts as a cage, as the settings have it."""
-    if not cages.are_offered:
-        return _OFF
-    if cages.use == "always" and ability.is_unbounded:
-        return _UNBOUNDED
-    if ability.kind == "narrow" and not cages.narrow:
-        return Ability("none", " ".join(filter(None, (ability.why, _NOT_ENOUGH))), ability.advice)
-    return ability
 
 
 def _refusal(cages: ServerCages, held: Ability) -> str:

@@ -13,12 +13,12 @@ from airboss.harness.cage_terms import (
     Refused,
     Uncaged,
     cage_terms,
-    held_here,
 )
 from airboss.model.cage_bounds import ServerCages, real_path
 from airboss.model.policies import granted_policy
 from airboss.model.setup import CageSetup, Setup
 from airboss.runtime.cage.ability import Ability, ability
+from airboss.runtime.cage.given_cage import held_here
 from airboss.runtime.cage.plan import CagePlan, cage_key
 from airboss.settings import Policy, Settings
 

@@ -18,7 +18,6 @@ from airboss.harness.limit_guard import LimitGuard
 from airboss.harness.loops import Loops
 from airboss.harness.message_writing import MessageWriting
 from airboss.harness.models import Route
-from airboss.harness.open_cages import caged_session
 from airboss.harness.pending_items import PendingItems
 from airboss.harness.permissions import PolicyRule
 from airboss.harness.plans import must_have_own_turn
@@ -124,7 +123,7 @@ class Conversation(SessionErrands):
                 brought.tools,
                 brought.overhear,
             ),
-            terms.cage and caged_session(state, self.hosts, terms.cage),
+            terms.cage and terms.open_cages.session(state, self.hosts, terms.cage),
         )
         self.rest = CageRest(state, self._opening, self._compacting.door)
         self._worker: asyncio.Task[None] | None = None

@@ -1,7 +1,8 @@
 """Hosts that programs in a session's cage want to reach: by rules, by the profile, or by a person.
 
 Nobody in the cage waits long: a connection gets its answer within seconds, and the agent goes on.
-What a person is asked stays asked beside that until the session ends, once for each host.
+What a person is asked stays asked beside that until the session ends, once for each host; the
+sessions of a task run share what was decided.
 """
 
 import asyncio
@@ -22,7 +23,7 @@ from airboss.harness.session_state import SessionState, WaitingItem
 from airboss.log.writer import commit, now_ms, say
 from airboss.model.ids import ItemId, RuleId, TurnId
 from airboss.model.inbox_events import ItemSettled
-from airboss.model.rules import KeptRule
+from airboss.model.rules import KeptRule, Rule
 from airboss.net.host_lists import WEB_PORTS
 from airboss.runtime.cage.host_request import HostAnswer, HostPermission, HostRequest
 from airboss.runtime.permission import PermissionRequest
@@ -50,6 +51,17 @@ class _Once:
 
 
 @dataclass
+class HostDecisions:
+    """What people are asked and have said: of a person's session, or of all of a task run."""
+
+    waiting: dict[str, WaitingItem] = field(default_factory=dict[str, WaitingItem])
+    once: dict[str, _Once] = field(default_factory=dict[str, _Once])
+    denied: dict[str, str] = field(default_factory=dict[str, str])
+    allowed: list[Rule] = field(default_factory=list[Rule])
+    asking: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
+@dataclass
 class HostItems:
     """Of one session. `policy` is the one that counts now."""
 
@@ -57,11 +69,15 @@ class HostItems:
     rules: RulesInForce
     policy: Callable[[], PolicyRule]
     seconds: float = _SECONDS
-    _waiting: dict[str, WaitingItem] = field(default_factory=dict[str, WaitingItem])
-    _once: dict[str, _Once] = field(default_factory=dict[str, _Once])
-    _denied: dict[str, str] = field(default_factory=dict[str, str])
-    _asking: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _said: HostDecisions = field(default_factory=HostDecisions)
+    _is_shared: bool = False
     _is_over: bool = False
+
+    def share(self, said: HostDecisions) -> None:
+        """With the other sessions of its task run, also what an earlier server heard."""
+        self._said, self._is_shared = said, True
+        kept = self.state.view.allowances if self.state.view else ()
+        said.allowed += [rule for rule in kept if rule.wish == HOST and rule not in said.allowed]
 
     def permission(self, unknown: UnknownHosts) -> HostPermission:
         """For the way out of a cage that treats hosts outside its profile so."""
@@ -80,7 +96,9 @@ class HostItems:
             return HostAnswer(True, "", "profile" if asked.listed else f"rule {kept.id}")
         if asked.listed and verdict != "ask":
             return HostAnswer(True, "", "profile")
-        return await self._by_person(asked, unknown) if is_open else HostAnswer(False, _NOT_LISTED)
+        if is_open:
+            return await self._by_person(asked, unknown)
+        return HostAnswer(False, asked.unclear or _NOT_LISTED)
 
     async def _first(self, asked: HostRequest, rules: tuple[KeptRule, ...]) -> KeptRule | None:
         async with asyncio.timeout(_RULING_SECONDS):
@@ -89,10 +107,11 @@ class HostItems:
     async def _by_person(self, asked: HostRequest, unknown: UnknownHosts) -> HostAnswer:
         if (allowed := await self._allowed_before(asked)) is not None:
             return allowed
-        async with self._asking:  # clients open several connections at once
-            waiting = self._waiting.get(asked.host)
-            if waiting is None and asked.host not in self._denied | self._once:
-                if len(self._waiting) >= _MOST_WAITING:
+        said = self._said
+        async with said.asking:  # clients open several connections at once
+            waiting = said.waiting.get(asked.host)
+            if waiting is None and asked.host not in said.denied | said.once:
+                if len(said.waiting) >= _MOST_WAITING:
                     return HostAnswer(False, _TOO_MANY)
                 waiting = await self._ask(asked)
         if waiting is not None:
@@ -104,22 +123,22 @@ class HostItems:
         return await self.permit(asked, unknown)
 
     async def _allowed_before(self, asked: HostRequest) -> HostAnswer | None:
-        """Until the session ends, for this turn, or not at all."""
-        view = self.state.view
+        """Until the session or task run ends, for this turn, or not at all."""
+        view, said = self.state.view, self._said
         kept = tuple(
             KeptRule(id=RuleId("session"), rule=rule, who="this session", made_at=0)
-            for rule in (view.allowances if view else ())
+            for rule in (*(view.allowances if view else ()), *said.allowed)
         )
         if kept and await self._first(asked, kept):
             return HostAnswer(True, "", "session")
-        if (why := self._denied.get(asked.host)) is not None:
+        if (why := said.denied.get(asked.host)) is not None:
             return HostAnswer(False, why)
-        if (once := self._once.get(asked.host)) is not None:
+        if (once := said.once.get(asked.host)) is not None:
             now = self.state.turn.id if self.state.turn else None
             once.turn = once.turn or now
             if once.turn == now:
                 return HostAnswer(True, "", f"person {once.who}")
-            del self._once[asked.host]
+            del said.once[asked.host]
         return None
 
     async def _ask(self, asked: HostRequest) -> WaitingItem:
@@ -128,13 +147,15 @@ class HostItems:
         approval = approval_of(
             request,
             why=_WHY,
-            options=await asyncio.to_thread(rule_options, request, policy, redactor),
+            options=await asyncio.to_thread(
+                rule_options, request, policy, redactor, is_for_run=self._is_shared
+            ),
             risk=risk_of(request, policy.cwd),
             prompt=self.state.prompt,
             expires_at=None,
             redactor=redactor,
         )
-        waiting = self._waiting[asked.host] = WaitingItem(approval)
+        waiting = self._said.waiting[asked.host] = WaitingItem(approval)
         self.state.beside[approval.item] = waiting
         waiting.answer.add_done_callback(lambda _: self._hear(asked.host, waiting))
         lines = with_inbox(self.state.writer, self.state.inbox, approval, at=(at := now_ms()))
@@ -153,12 +174,14 @@ class HostItems:
             return
         settled = waiting.answer.result()
         if settled.outcome == "allow-once":
-            self._once[host] = _Once(settled.who or "somebody")
+            self._said.once[host] = _Once(settled.who or "somebody")
         elif settled.outcome == "deny":
-            self._denied[host] = answer_of(settled).reason
+            self._said.denied[host] = answer_of(settled).reason
+        elif self._is_shared and settled.allows is not None:
+            self._said.allowed.append(settled.allows)
 
     def _forget(self, host: str, item: ItemId) -> None:
-        self._waiting.pop(host, None)
+        self._said.waiting.pop(host, None)
         self.state.beside.pop(item, None)
 
     def _withdraw(self, waiting: WaitingItem) -> None:
@@ -171,8 +194,9 @@ class HostItems:
     def end(self) -> None:
         """The session ends or is cut off: its programs are gone, and so is what they asked."""
         self._is_over = True
-        for waiting in list(self._waiting.values()):
-            self._withdraw(waiting)
+        for waiting in list(self._said.waiting.values()):
+            if waiting.asked.item in self.state.beside:  # others are asked by other sessions
+                self._withdraw(waiting)
 
 
 def _request(asked: HostRequest) -> PermissionRequest:

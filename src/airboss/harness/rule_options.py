@@ -15,7 +15,7 @@ from airboss.harness.command_words import texts
 from airboss.harness.patterns import host_of, literal, pieces
 from airboss.harness.permissions import PolicyRule
 from airboss.harness.rules import HOST, holds
-from airboss.model.inbox_events import AlwaysOption
+from airboss.model.inbox_events import AlwaysOption, Until
 from airboss.model.redaction import Redactor
 from airboss.model.rules import Rule
 from airboss.runtime.permission import PermissionRequest
@@ -43,14 +43,18 @@ _WITH_SUBCOMMANDS: Final = frozenset(
 
 
 def rule_options(
-    request: PermissionRequest, rule: PolicyRule, redactor: Redactor
+    request: PermissionRequest, rule: PolicyRule, redactor: Redactor, *, is_for_run: bool = False
 ) -> tuple[AlwaysOption, ...]:
-    """The narrowest first; empty where no words would be narrow enough."""
+    """The narrowest first; empty where no words would be narrow enough. `is_for_run`: what would
+    hold until the session ends holds for the other sessions of its task run, too."""
     narrowest = rule.suggest(request, redactor)
     if narrowest is None:
         return ()
     folder = os.path.realpath(rule.cwd)
-    found = [_exact(request, narrowest), *_wider(request, narrowest, folder)]
+    if request.kind == HOST:
+        found = [*_of_caged_host(narrowest, folder, "task-run" if is_for_run else "session")]
+    else:
+        found = [_exact(request, narrowest), *_wider(request, narrowest, folder)]
     offered: list[AlwaysOption] = []
     for option in found:
         rules = [one.rule for one in offered if one.until == option.until]
@@ -68,7 +72,6 @@ def _exact(request: PermissionRequest, rule: Rule) -> AlwaysOption:
         "write": "Changes of this file only",
         "read": "Reading this file only",
         "url": "This host",
-        HOST: "This host, from every cage",
     }
     return AlwaysOption(id="exact", title=titles.get(request.kind, "This tool"), rule=rule)
 
@@ -81,8 +84,6 @@ def _wider(request: PermissionRequest, exact: Rule, folder: str) -> Iterator[Alw
             yield from _of_files(request.kind, exact, folder)
         case "url":
             yield from _of_host(request)
-        case "host":
-            yield from _of_caged_host(exact)
         case _:
             yield from _of_tool(exact)
 
@@ -168,19 +169,30 @@ def _of_host(request: PermissionRequest) -> Iterator[AlwaysOption]:
     )
 
 
-def _of_caged_host(exact: Rule) -> Iterator[AlwaysOption]:
+def _of_caged_host(exact: Rule, folder: str, until: Until) -> Iterator[AlwaysOption]:
     """Never every host: that would leave of the cage's network nothing but its name."""
     parent = (exact.host or "").partition(".")[2]
+    below = Rule(verdict="allow", wish=HOST, host=f"*.{parent}") if "." in parent else None
+    other = f"https://other.{parent}/"
+    here = {"folder": folder}
     yield AlwaysOption(
-        id="session", title="This host, until this session ends", rule=exact, until="session"
+        id="folder",
+        title="This host, in every cage of this folder",
+        rule=exact.model_copy(update=here),
     )
-    if "." in parent:
+    ends = "this session ends" if until == "session" else "this task run ends"
+    yield AlwaysOption(id="session", title=f"This host, until {ends}", rule=exact, until=until)
+    if below is not None:
         yield AlwaysOption(
-            id="domain",
-            title=f"Every host below {parent}, from every cage",
-            rule=Rule(verdict="allow", wish=HOST, host=f"*.{parent}"),
-            example=f"https://other.{parent}/",
+            id="folder-domain",
+            title=f"Every host below {parent}, in every cage of this folder",
+            rule=below.model_copy(update=here),
+            example=other,
         )
+    yield AlwaysOption(id="exact", title="This host, from every cage", rule=exact)
+    if below is not None:
+        title = f"Every host below {parent}, from every cage"
+        yield AlwaysOption(id="domain", title=title, rule=below, example=other)
 
 
 def _of_tool(exact: Rule) -> Iterator[AlwaysOption]:

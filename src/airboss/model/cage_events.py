@@ -29,6 +29,8 @@ class CageOpened(Frozen):
     # What the kernel enforces, each in a word or two.
     walls: tuple[Words, ...]
     limits: CageLimits
+    # Whether there is a repository of git in its folder, with what the cage closes of it.
+    git: bool | None = None
 
 
 class CageClosed(Frozen):
@@ -36,6 +38,7 @@ class CageClosed(Frozen):
 
     kind: Literal["cage.closed"] = "cage.closed"
     how: Words
+    # Of everything inside together, until then; null where nobody has looked yet.
     peak_memory_mb: int | None = None
 
 
@@ -57,7 +60,8 @@ class EgressOpened(Frozen):
     port: int
     # Where its name led; nothing else is connected to under it.
     address: Words
-    # Who allowed it: `profile`, `rule …` or `person …`.
+    # Who allowed it: `profile`, `rule …`, `person …`, or `session`, where a person did until the
+    # session or the task run ends.
     by: Words
 
 
@@ -91,23 +95,28 @@ class CageView(Frozen):
     profile: Words
     walls: tuple[Words, ...]
     limits: CageLimits
+    git: bool | None = None
     is_open: bool = True
     # What was reached, where that ended it.
     limit: Words | None = None
+    # The most memory that was used in it, once it has ended.
+    peak_memory_mb: int | None = None
 
 
 class HostTraffic(Frozen):
-    """What went to a host and came from it, as far as it is counted, and how often it was refused
-    with the reason of the last time."""
+    """What went to a host and came from it, as far as it is counted, with who allowed it; and how
+    often it was refused, with the reason and the time of the last time."""
 
     host: Words
     port: int | None = None
     is_open: bool = False
+    by: Words | None = None
     connections: int = 0
     sent: int = 0
     received: int = 0
     refused: int = 0
     why: Words | None = None
+    refused_at: int | None = None
 
 
 CageEvent: TypeAlias = CageOpened | CageClosed | CageLimit
@@ -122,15 +131,17 @@ def cage_after(cage: CageView | None, event: CageEvent) -> CageView | None:
                 profile=event.profile,
                 walls=event.walls,
                 limits=event.limits,
+                git=event.git,
             )
         case CageClosed():
-            return cage and cage.model_copy(update={"is_open": False})
+            ended = {"is_open": False, "peak_memory_mb": event.peak_memory_mb}
+            return cage and cage.model_copy(update=ended)
         case CageLimit():
             return cage and cage.model_copy(update={"limit": event.what})
 
 
 def traffic_after(
-    traffic: tuple[HostTraffic, ...] | None, event: EgressEvent
+    traffic: tuple[HostTraffic, ...] | None, event: EgressEvent, at: int | None = None
 ) -> tuple[HostTraffic, ...]:
     """In the order in which hosts were first named."""
     known = traffic or ()
@@ -144,8 +155,8 @@ def traffic_after(
             if is_one_more
             else HostTraffic(host=OTHER_HOSTS)
         )
-        return (*known, _counted(new, event))
-    return (*known[:found], _counted(known[found], event), *known[found + 1 :])
+        return (*known, _counted(new, event, at))
+    return (*known[:found], _counted(known[found], event, at), *known[found + 1 :])
 
 
 def _place(known: tuple[HostTraffic, ...], host: str, port: int | None) -> int | None:
@@ -153,10 +164,11 @@ def _place(known: tuple[HostTraffic, ...], host: str, port: int | None) -> int |
     return next(places, None)
 
 
-def _counted(known: HostTraffic, event: EgressEvent) -> HostTraffic:
+def _counted(known: HostTraffic, event: EgressEvent, at: int | None) -> HostTraffic:
     match event:
         case EgressOpened():
-            return known.model_copy(update={"is_open": True})
+            by = event.by if known.host == event.host else None
+            return known.model_copy(update={"is_open": True, "by": by})
         case EgressClosed():
             return known.model_copy(
                 update={
@@ -168,5 +180,9 @@ def _counted(known: HostTraffic, event: EgressEvent) -> HostTraffic:
             )
         case EgressRefused():
             return known.model_copy(
-                update={"refused": known.refused + event.count, "why": event.why}
+                update={
+                    "refused": known.refused + event.count,
+                    "why": event.why,
+                    "refused_at": at,
+                }
             )

@@ -46,14 +46,18 @@ class Subject(Frozen):
     arguments: Words = "{}"
 
 
+Until: TypeAlias = Literal["session", "task-run"]
+
+
 class AlwaysOption(Frozen):
     """One way to allow more than this once: what it means in words, the rule that it comes to, and
-    something else that the rule would allow. `until` the session ends, or for good."""
+    something else that the rule would allow. `until` the session or the task run ends, or for
+    good."""
 
     id: Words
     title: Words
     rule: Rule
-    until: Literal["session"] | None = None
+    until: Until | None = None
     example: Words = ""
     note: Words = ""
 
@@ -184,7 +188,7 @@ class ItemSettled(Frozen):
     was_words: bool = False
     # The rule that was written down with it.
     rule: RuleId | None = None
-    # What is allowed from now on until the session ends.
+    # What is allowed from now on until the session ends, or the task run.
     allows: Rule | None = None
     # Why it was withdrawn, where that needs saying.
     reason: Words | None = None

@@ -346,7 +346,7 @@ def _changes(  # noqa: C901 - one arm a kind
         case CageOpened() | CageClosed() | CageLimit():
             return {"cage": cage_after(view.cage, event)}
         case EgressOpened() | EgressClosed() | EgressRefused():
-            return {"egress": traffic_after(view.egress, event)}
+            return {"egress": traffic_after(view.egress, event, at)}
         case _:
             return {}
 

@@ -13,7 +13,7 @@ from typing import Final
 import psutil
 
 from airboss.background import Background
-from airboss.errors import RuntimesBusy, RuntimeUnavailable
+from airboss.errors import CageUnavailable, RuntimesBusy, RuntimeUnavailable
 from airboss.runtime.agent_runtime import Runtime, RuntimePlan, RuntimeSignIn, RuntimeStatus
 from airboss.runtime.cage.programs import CagePrograms, ProgramNotStarted
 from airboss.runtime.pool_key import PoolKey
@@ -128,12 +128,24 @@ class Pool:
             entry = self._runtimes.get(key)
             if entry is not None and entry.ending is not None:
                 await asyncio.wait({entry.ending})
+            elif (other := self._other_in_folder(key)) is not None:
+                _must_be_free(other)
+                await asyncio.wait({self._end(other)})
             elif self._has_room_for(key):
                 return self._enter(key)
             elif (idlest := self._idlest(key)) is not None:
                 await asyncio.wait({self._end(idlest)})
             elif not await self._spared(key):
                 raise self._busy(key)
+
+    def _other_in_folder(self, key: PoolKey) -> PooledRuntime | None:
+        """The cage that lives in the folder that this one would live in, on other terms."""
+        if key.cage is None:
+            return None
+        for one in self._runtimes.values():
+            if one.key != key and one.key.cage and one.key.cage.key == key.cage.key:
+                return one
+        return None
 
     async def _spared(self, key: PoolKey) -> bool:
         """Whether somebody gave a cage back that nobody works in."""
@@ -216,6 +228,8 @@ class Pool:
 
     async def must_have_room(self, key: PoolKey) -> None:
         """Refused as `use` would, before anything is written down."""
+        if (other := self._other_in_folder(key)) is not None:
+            _must_be_free(other)
         while not self._has_room_for(key) and self._idlest(key) is None:
             if not await self._spared(key):
                 raise self._busy(key)
@@ -224,7 +238,8 @@ class Pool:
         if key.cage is not None:
             return RuntimesBusy(
                 f"All {self.most_cages} cages are in use. Close sessions that run in one, or raise "
-                "max_cages in the settings."
+                "max_cages in the settings.",
+                cages=self.most_cages,
             )
         return RuntimesBusy(
             f"All {self.most} agent runtimes are in use. Close the sessions of another account or "
@@ -293,6 +308,16 @@ class Pool:
     async def sign_in(self, key: PoolKey) -> RuntimeSignIn:
         async with self.use(key) as runtime:
             return await runtime.sign_in()
+
+
+def _must_be_free(other: PooledRuntime) -> None:
+    """A cage believes what is in its folder, and two of them would answer for each other."""
+    if other.is_used:
+        profile = other.key.cage.profile if other.key.cage else ""
+        raise CageUnavailable(
+            f"Another session works in this cage, with the profile {profile} as it was before it "
+            "was changed. Try again when that session has ended."
+        )
 
 
 def _size_of(pid: int | None) -> int:

@@ -211,13 +211,13 @@ def _conflict(settled: ItemSettled | None) -> Conflict:
 
 
 def _meant(asked: ApprovalAsked, rule: Rule, option: str | None) -> tuple[Rule, bool]:
-    """The rule, and whether it holds until the session ends only."""
+    """The rule, and whether it holds until the session or task run ends only."""
     if option is None:
         return rule, False
     offered = asked.options or ()
     for one in offered:
         if one.id == option:
-            return one.rule, one.until == "session"
+            return one.rule, one.until is not None
     raise Invalid(f"For “always”, choose one of: {', '.join(one.id for one in offered)}.")
 
 

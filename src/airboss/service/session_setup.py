@@ -3,6 +3,7 @@ that come of it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from airboss.errors import RuntimeUnavailable
@@ -10,8 +11,10 @@ from airboss.harness.conversation import Conversation
 from airboss.harness.server_grants import ServerGrants, may_sign_in
 from airboss.log.log import EventLog
 from airboss.model.events import SessionOpened
+from airboss.model.ids import TaskRunId
 from airboss.model.mcp_events import McpServer, McpState
-from airboss.model.setup import USUAL, ServerSetup, Setup
+from airboss.model.setup import USUAL, CageSetup, ServerSetup, Setup
+from airboss.model.task_runs import TaskRunView
 from airboss.model.tool_lists import known_and_allowed
 from airboss.model.tool_table import OURS
 from airboss.model.views import SessionView
@@ -63,6 +66,29 @@ async def setup_of(log: EventLog, view: SessionView) -> Setup:
     # What it is by now; a view that an earlier version kept does not say.
     agent = view.agent or (None if view.own_agent else setup.agent)
     return setup.model_copy(update={"reasoning_effort": effort, "agent": agent})
+
+
+async def caged_setup(
+    log: EventLog, task: TaskRunId | None, cwd: Path, setup: Setup, cage: CageSetup
+) -> Setup:
+    """With its cage as the other sessions of its task run have it, who share that: the settings may
+    say something else of the profile by now."""
+    shared = await _cage_of_run(log, task, cwd, setup, cage.profile)
+    return setup.model_copy(update={"cage": shared or cage})
+
+
+async def _cage_of_run(
+    log: EventLog, task: TaskRunId | None, cwd: Path, setup: Setup, profile: str
+) -> CageSetup | None:
+    run = await log.view(task) if task else None
+    for session in run.sessions if isinstance(run, TaskRunView) else ():
+        view = await log.view(session)
+        if not isinstance(view, SessionView) or view.cwd != str(cwd):
+            continue
+        other = await setup_of(log, view)
+        if other.identity == setup.identity and other.cage and other.cage.profile == profile:
+            return other.cage
+    return None
 
 
 async def effective_setup(

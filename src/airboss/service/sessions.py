@@ -54,7 +54,12 @@ from airboss.service.session_ends import (
     withdrawn,
 )
 from airboss.service.session_plan import NewChat, planned_session
-from airboss.service.session_setup import EffectiveSetup, effective_setup, setup_of
+from airboss.service.session_setup import (
+    EffectiveSetup,
+    caged_setup,
+    effective_setup,
+    setup_of,
+)
 from airboss.service.turn_effects import effects_of_prompt
 from airboss.service.verbs import OPEN_SECONDS, at_owner, untold
 from airboss.settings import Policy
@@ -107,9 +112,9 @@ class Sessions(ForkedSessions):
         session, setup = new_session_id(), await self._trusted(plan.setup)
         terms = await self.cages.terms(policy or self.policy, plan.wish)
         if isinstance(terms, InCage):
-            setup = setup.model_copy(update={"cage": terms.cage})
+            setup = await caged_setup(self.log, task, plan.folder, setup, terms.cage)
             await self._check_guests(setup, terms.kind)
-            check_cage(terms.cage, self.homes.folder.path)
+            check_cage(setup.cage or terms.cage, self.homes.folder.path)
         cage = await self.cages.plan(setup, plan.folder, cage_owner(session, task))
         await self._must_have_runtime(plan.route, setup, cage)
         names = (session, runtime_session_name(session, 2))

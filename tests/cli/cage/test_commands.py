@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-from airboss.runtime.cage.ability import ability
+from airboss.cli.cage import listing, trying
+from airboss.cli.trouble import CommandRefused
+from airboss.runtime.cage.ability import Ability, ability
 from tests.portal import Portal
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has cages")
@@ -131,3 +133,23 @@ def test_where_cages_are_off_none_is_tried(settled: Portal) -> None:
     (settled.data / "settings.toml").write_text('cage = "off"\n', "utf-8")
     assert told(settled)["given"] == "none"
     assert "Cages are turned off" in settled.run("cage", "try", "true").stderr
+
+
+UNBOUNDED = Ability("strong", "Namespaces, seccomp and limits hold.", "", is_unbounded=True)
+
+
+def test_where_always_refuses_a_cage_without_bounds_the_reason_and_the_advice_are_said(
+    settled: Portal, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (settled.data / "settings.toml").write_text('cage = "always"\n', "utf-8")
+    for module in (listing, trying):
+        monkeypatch.setattr(module, "ability", lambda: UNBOUNDED)
+    with pytest.raises(CommandRefused) as refused:
+        trying.try_command(settled.data, "default", ("true",))
+    listing.show_cage(settled.data, is_json=False)
+    shown = capsys.readouterr().out
+    for said in (str(refused.value), shown):
+        assert "nothing but a watch would bound the processes of a cage" in said
+        assert "Run the server as an ordinary user, or give it a control group." in said
+    assert 'Sessions get no cage (cage = "always"' in shown
+    assert "seccomp" not in str(refused.value), "what holds is no reason"

@@ -17,6 +17,7 @@ from airboss.runtime import agent_runtime
 from airboss.runtime.cage import doors
 from airboss.runtime.cage.doors import CageDoors
 from airboss.runtime.cage.folders import CageFolders
+from airboss.runtime.cage.inside import landlock
 from airboss.runtime.cage.plan import cage_key
 from airboss.runtime.locate import Located
 from airboss.runtime.signals import RuntimeLost
@@ -33,7 +34,10 @@ async def test_a_turn_with_a_command_works_inside(yard: Yard, listener: Listener
     output = last_output(yard.flight)
     assert output.splitlines()[:4] == ["agent", str(yard.flight.folder), "agent", "bwrap"]
     assert (yard.flight.folder / "made").read_text("utf-8") == "made\n"
-    assert [news.what for news in yard.news] == ["opened"]
+    [opened] = yard.news
+    assert opened.what == "opened"
+    assert opened.has_landlock == (landlock.version() > 0)
+    assert opened.has_git == (yard.flight.folder / ".git").exists()
 
 
 async def test_the_process_that_is_watched_is_the_runtime_itself(
@@ -152,6 +156,18 @@ async def test_there_are_only_so_many_cages_and_the_idlest_goes_first(yard: Yard
     assert owners == {yard.key("two"), yard.key("three")}
     async with yard.pool.use(yard.pool.default) as free:  # counted apart
         assert (await free.status()).pid
+
+
+async def test_in_the_folder_of_a_cage_there_is_no_other_one_with_other_terms(yard: Yard) -> None:
+    held = await yard.session(Listener(), yard.key("run"))
+    changed = yard.key("run", processes=100)
+    with pytest.raises(CageUnavailable, match="Another session works in this cage"):
+        await yard.session(Listener(), changed)
+    with pytest.raises(CageUnavailable, match="as it was before it was changed"):
+        await yard.pool.must_have_room(changed)
+    await held.close()
+    await yard.session(Listener(), changed)
+    assert {state.key for state in yard.pool.states} == {changed}
 
 
 async def test_a_cage_that_nobody_is_in_ends_soon(yard: Yard) -> None:

@@ -22,6 +22,8 @@ from airboss.runtime.cage.inside.warden import FAILED
 from airboss.runtime.cage.pid_bound import bound_processes, can_bound
 from airboss.runtime.cage.plan import CagePlan
 from tests.runtime.cage.ordinary import as_ordinary_user
+from tests.runtime.cage.yard import Yard
+from tests.runtime.conftest import Listener
 
 ROOT = Path(__file__).parents[3]
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("strong")]
@@ -79,6 +81,18 @@ async def test_without_that_bound_nothing_holds_them(
     monkeypatch.setattr(life, "can_bound", lambda: False)
     ended = await flooded(tmp_path, monkeypatch, 100)
     assert ended.output.decode().strip() == f"{MOST} all", ended
+
+
+@bounded
+@pytest.mark.parametrize("is_bound", [True, False])
+async def test_a_cage_without_a_group_tells_whether_the_kernel_bounds_its_processes(
+    yard: Yard, listener: Listener, monkeypatch: pytest.MonkeyPatch, is_bound: bool
+) -> None:
+    monkeypatch.setattr(life, "make_group", no_group)
+    monkeypatch.setattr(life, "can_bound", lambda: is_bound)
+    await yard.session(listener)
+    [opened] = yard.news
+    assert (opened.group, opened.bounds_processes) == (None, is_bound)
 
 
 async def test_a_cage_that_cannot_be_bound_is_not_begun(

@@ -14,6 +14,7 @@ from airboss.cage_settings import CageProfile
 from airboss.model.cage_events import EgressClosed, EgressOpened
 from airboss.net.address_guard import Egress
 from airboss.net.host_lists import HostEntryInvalid
+from airboss.net.package_hosts import PackageHosts
 from airboss.runtime.cage.host_request import HostAnswer, HostRequest
 from airboss.runtime.cage.way_out import WayOut
 from tests.runtime.cage.outside import PUBLIC, Outside, as_listed, caged, quick, served, until
@@ -99,6 +100,26 @@ async def test_a_host_that_is_not_listed_is_refused_in_words_and_not_looked_up(
         )
     assert (world.looked_up, world.connected) == ([], [])
     assert ("a.example", 443, "It is not listed.") in world.refusals
+
+
+async def test_a_set_that_nobody_can_ask_for_says_nothing_of_other_hosts(
+    world: Outside, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    asked: list[HostRequest] = []
+
+    async def later(request: HostRequest) -> HostAnswer:
+        asked.append(request)
+        return HostAnswer(None, "")
+
+    async with caged(world, monkeypatch, "@node", "@python", permission=later) as inside:
+        inside.way_out.packages = PackageHosts({"PATH": str(tmp_path), "HOME": str(tmp_path)})
+        said = await inside.says(b"CONNECT a.example:443 HTTP/1.1\r\n\r\n")
+        assert said.startswith(b"HTTP/1.1 403 a person is asked, try again later")
+        said = await inside.says(b"CONNECT a.example:25 HTTP/1.1\r\n\r\n")
+        assert said.startswith(b"HTTP/1.1 403 @node: npm was not found")
+    [request] = asked
+    assert not request.listed
+    assert request.unclear.startswith("@node: npm was not found")
 
 
 async def test_python_says_why_a_tunnel_was_refused(

@@ -49,12 +49,12 @@ export type AgentSetup = {
   "skills": readonly (string)[];
 };
 
-/** One way to allow more than this once: what it means in words, the rule that it comes to, and something else that the rule would allow. `until` the session ends, or for good. */
+/** One way to allow more than this once: what it means in words, the rule that it comes to, and something else that the rule would allow. `until` the session or the task run ends, or for good. */
 export type AlwaysOption = {
   "id": string;
   "title": string;
   "rule": Rule;
-  "until"?: "session" | null;
+  "until"?: "session" | "task-run" | null;
   "example": string;
   "note": string;
 };
@@ -198,6 +198,7 @@ export type CageOpened = {
   "profile": string;
   "walls": readonly (string)[];
   "limits": CageLimits;
+  "git"?: boolean | null;
 };
 
 /** `[cages.NAME]` of the settings. What is inside may do everything there; nothing leaves. */
@@ -225,8 +226,10 @@ export type CageView = {
   "profile": string;
   "walls": readonly (string)[];
   "limits": CageLimits;
+  "git"?: boolean | null;
   "is_open": boolean;
   "limit"?: string | null;
+  "peak_memory_mb"?: number | null;
 };
 
 /** What a request that waits is to say, or its place: 0 comes next. */
@@ -981,16 +984,18 @@ export type HookSetup = {
   "needs_trust": boolean;
 };
 
-/** What went to a host and came from it, as far as it is counted, and how often it was refused with the reason of the last time. */
+/** What went to a host and came from it, as far as it is counted, with who allowed it; and how often it was refused, with the reason and the time of the last time. */
 export type HostTraffic = {
   "host": string;
   "port"?: number | null;
   "is_open": boolean;
+  "by"?: string | null;
   "connections": number;
   "sent": number;
   "received": number;
   "refused": number;
   "why"?: string | null;
+  "refused_at"?: number | null;
 };
 
 /** Something waits for a person. */

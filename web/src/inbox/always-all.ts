@@ -29,7 +29,7 @@ export function alwaysAll(id: string) {
   const ruleIn = (item: InboxItem): string => JSON.stringify(wayOf(item, id)?.rule);
   return {
     next(item: InboxItem): Said {
-      const isWritten = wayOf(item, id)?.until !== "session" && written.has(ruleIn(item));
+      const isWritten = wayOf(item, id)?.until == null && written.has(ruleIn(item));
       if (isWritten) return { choice: "allow-once" };
       return { choice: "allow-always", ...(id === "" ? {} : { option: id }) };
     },

@@ -76,8 +76,8 @@ export function Always({
           Cancel
         </button>
         <span class="grow" />
-        {options[chosen]?.until === "session" ? (
-          <span>This rule ends with the session.</span>
+        {options[chosen]?.until != null ? (
+          <span>This rule ends with the {RULED[options[chosen].until]}.</span>
         ) : (
           <span>
             Change it later in <a href="/settings.html#rules">Settings › Rules</a>
@@ -96,4 +96,6 @@ const inView = (element: HTMLElement | null) => {
 };
 
 const writes = (rule: Rule, until: AlwaysOption["until"]): string =>
-  until === "session" ? `${ruleInWords(rule)}, in this session` : ruleInWords(rule);
+  until == null ? ruleInWords(rule) : `${ruleInWords(rule)}, in this ${RULED[until]}`;
+
+const RULED = { session: "session", "task-run": "task run" } as const;

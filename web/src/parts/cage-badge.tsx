@@ -1,6 +1,7 @@
 /** Whether a session or a run works in a cage: icon and words. */
 
 import type { RunView, SessionView } from "../api/types.gen";
+import { useCageHere } from "./cage-here";
 import { CAGE_WORDS, cageAbout, cageLook, runBadge } from "./cage-words";
 import { Icon } from "./icon";
 
@@ -11,7 +12,8 @@ type Props = {
 };
 
 export function CageBadge({ view, onOpen }: Props) {
-  const look = cageLook(view);
+  const here = useCageHere(view);
+  const look = cageLook(view, here);
   const inside = (
     <>
       <Icon name={look === "free" ? "circle" : "lock"} size="s" />
@@ -20,7 +22,12 @@ export function CageBadge({ view, onOpen }: Props) {
   );
   if (onOpen === undefined) return <span class={`cagebadge ${look}`}>{inside}</span>;
   return (
-    <button type="button" class={`cagebadge ${look}`} title={cageAbout(view)} onClick={onOpen}>
+    <button
+      type="button"
+      class={`cagebadge ${look}`}
+      title={cageAbout(view, here)}
+      onClick={onOpen}
+    >
       {inside}
     </button>
   );

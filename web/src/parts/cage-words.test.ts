@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { CageProfile, CageView, HostTraffic } from "../api/types.gen";
+import type { CageProfile, CageView, HostTraffic, InboxItem } from "../api/types.gen";
 import {
   bytes,
   CAGE_WORDS,
@@ -25,6 +25,7 @@ const CAGE: CageView = {
   is_open: true,
 };
 const NARROW: CageView = { ...CAGE, strength: "narrow", walls: ["Landlock", "watched limits"] };
+const BOUNDED: CageView = { ...CAGE, walls: ["seccomp", "bounded processes"] };
 const TERMS: CageProfile = {
   read: ["/opt/sdk"],
   write: ["/srv/cache"],
@@ -44,9 +45,25 @@ const QUIET = {
   refused: 0,
   why: null,
 };
+const UNUSED = { connections: "–", received: "–", sent: "–" };
 const TRAFFIC: HostTraffic[] = [
-  { ...QUIET, host: "example.org", port: 443, connections: 3, sent: 900, received: 2_202_010 },
-  { ...QUIET, host: "other.example", port: 80, refused: 12, why: "It is not\namong them." },
+  {
+    ...QUIET,
+    host: "example.org",
+    port: 443,
+    by: "profile",
+    connections: 3,
+    sent: 900,
+    received: 2_202_010,
+  },
+  {
+    ...QUIET,
+    host: "other.example",
+    port: 80,
+    refused: 12,
+    why: "It is not\namong them.",
+    refused_at: 1_000,
+  },
   { ...QUIET, host: "a\u202eb", port: null, refused: 1, why: "No." },
 ];
 
@@ -61,6 +78,15 @@ describe("a cage in words", () => {
     expect(words).toEqual(["caged", "caged, narrow", "caged", "not caged"]);
   });
 
+  it("is what sessions get here until it has opened, also where it never does", () => {
+    const view = { cage_profile: "default", cage: null };
+    expect(cageLook(view, "narrow")).toBe("narrow");
+    expect(cageAbout(view, "narrow")).toContain("fewer walls");
+    expect(cageLook(view, "strong")).toBe("caged");
+    expect(cageLook({ ...view, cage: CAGE }, "narrow")).toBe("caged");
+    expect(cageLook({ cage_profile: null, cage: null }, "narrow")).toBe("free");
+  });
+
   it("says how it stands, and what is weak about it", () => {
     const view = { cage_profile: "default", cage: CAGE };
     expect(cageState(view)).toBe("Strong · profile default · open");
@@ -70,7 +96,10 @@ describe("a cage in words", () => {
     expect(cageState({ ...view, cage: null })).toBe("Has not opened yet · profile default");
     expect(cageAbout(view)).not.toContain("only watched");
     expect(cageAbout({ ...view, cage: NARROW })).toContain("fewer walls");
-    expect(cageAbout({ ...view, cage: NARROW })).toContain("only watched");
+    expect(cageAbout({ ...view, cage: NARROW })).toContain("Its limits are only watched");
+    const bounded = cageAbout({ ...view, cage: BOUNDED });
+    expect(bounded).toContain("The kernel bounds its processes.");
+    expect(bounded).not.toContain("Its limits are only watched");
   });
 
   it("explains each wall, and shows one that it does not know", () => {
@@ -79,7 +108,7 @@ describe("a cage in words", () => {
       { name: "Control group v2", about: "The kernel holds it to its limits" },
       { name: "Moat", about: "" },
     ]);
-    expect(wallsOf(NARROW).every(({ about }) => about !== "")).toBe(true);
+    expect([...wallsOf(NARROW), ...wallsOf(BOUNDED)].every(({ about }) => about !== "")).toBe(true);
   });
 
   it("lists folders with what may be done there", () => {
@@ -92,12 +121,21 @@ describe("a cage in words", () => {
       "/opt/sdk: read",
     ]);
     expect(may(true)[1]).toContain("read and write");
+    const names = foldersOf("/work", TERMS, false, false).map(({ name }) => name);
+    expect(names).not.toContain("Git’s configuration and hooks in it");
   });
 
   it("counts what went to hosts, and names those of the profile beside them", () => {
     expect(hostsOf(TERMS.hosts, TRAFFIC)).toEqual([
-      { name: "example.org", connections: "3", received: "2.1 MB", sent: "900 B" },
-      { name: "@python", connections: "–", received: "–", sent: "–" },
+      {
+        name: "example.org",
+        by: "profile",
+        waits: false,
+        connections: "3",
+        received: "2.1 MB",
+        sent: "900 B",
+      },
+      { ...UNUSED, name: "@python", by: "profile", waits: false },
     ]);
     const open = { ...QUIET, host: "b.example", port: 8443, is_open: true };
     expect(hostsOf([], [open])[0]).toMatchObject({ name: "b.example:8443", connections: "open" });
@@ -107,10 +145,35 @@ describe("a cage in words", () => {
     );
   });
 
+  it("says who allowed a host, and which hosts wait for a person", () => {
+    const by = (said: string | null) =>
+      hostsOf([], [{ ...QUIET, host: "b.example", port: 443, is_open: true, by: said }])[0]?.by;
+    expect(["profile", "rule rul_1", "person ada", "session", null].map(by)).toEqual([
+      "profile",
+      "a rule",
+      "ada, once",
+      "a person",
+      "–",
+    ]);
+    const asked = (address: string, wish = "host") =>
+      ({ asked: { kind: "approval.asked", wish, subject: { address } } }) as unknown as InboxItem;
+    const items = [
+      asked("https://example.org/"),
+      asked("https://files.example:8443/"),
+      asked("https://web.example/", "url"),
+    ];
+    const rows = hostsOf(["@python"], TRAFFIC, items);
+    expect(rows.map(({ name, by: said, waits }) => [name, said, waits])).toEqual([
+      ["example.org", "waits for you", true],
+      ["files.example", "waits for you", true],
+      ["@python", "profile", false],
+    ]);
+  });
+
   it("says what was refused, why and how often", () => {
     expect(refusalsOf(TRAFFIC)).toEqual([
-      { name: "other.example:80", why: "It is not among them.", times: "× 12" },
-      { name: "a⟨U+202E⟩b", why: "No.", times: "× 1" },
+      { name: "other.example:80", why: "It is not among them.", times: "× 12", at: 1_000 },
+      { name: "a⟨U+202E⟩b", why: "No.", times: "× 1", at: null },
     ]);
     expect(refusedWords(TRAFFIC)).toBe("13 attempts at 2 hosts");
     expect(refusedWords([])).toBe("nothing so far");
@@ -122,6 +185,7 @@ describe("a cage in words", () => {
       ["Processes", "512"],
       ["Largest file", "2 GB"],
     ]);
+    expect(limitsOf(CAGE.limits, 612)[0]).toEqual(["Memory", "4 GB, 612 MB used at most"]);
     expect([0, 1023, 14_336, 1_048_575, 40_265_318].map(bytes)).toEqual([
       "0 B",
       "1023 B",

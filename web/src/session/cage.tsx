@@ -4,7 +4,9 @@ import { Fragment } from "preact";
 import { useState } from "preact/hooks";
 import { barred } from "../api/role";
 import type { CageProfile, SessionView } from "../api/types.gen";
+import { now } from "../live/feed";
 import { CageBadge } from "../parts/cage-badge";
+import { useCageHere } from "../parts/cage-here";
 import {
   cageAbout,
   cageState,
@@ -12,6 +14,7 @@ import {
   foldersOf,
   hostsOf,
   hostsWords,
+  isNarrow,
   limitsOf,
   refusalsOf,
   refusedWords,
@@ -19,7 +22,7 @@ import {
 } from "../parts/cage-words";
 import { Icon } from "../parts/icon";
 import { Note } from "../parts/note";
-import { visible } from "../words";
+import { fully, visible, when } from "../words";
 import { fork } from "./calls";
 
 type Props = {
@@ -29,9 +32,10 @@ type Props = {
 };
 
 export function CageFacts({ view, terms }: Props) {
+  const here = useCageHere(view);
   if (view.cage_profile == null) return <NotCaged view={view} />;
   const cage = view.cage ?? null;
-  const isNarrow = cage?.strength === "narrow";
+  const hasNarrow = isNarrow(view, here);
   const limits = cage?.limits ?? terms;
   return (
     <div class="cage">
@@ -40,10 +44,10 @@ export function CageFacts({ view, terms }: Props) {
           <CageBadge view={view} />
           <span class="small">{cageState(view)}</span>
         </p>
-        <p class="small muted">{cageAbout(view)}</p>
+        <p class="small muted">{cageAbout(view, here)}</p>
         {cage?.limit != null && <Note kind="err" title={endedBy(cage.limit)} />}
       </section>
-      {isNarrow ? (
+      {hasNarrow ? (
         <section>
           <h2>
             Hosts <small>none: a narrow cage has no network</small>
@@ -59,12 +63,14 @@ export function CageFacts({ view, terms }: Props) {
         <section>
           <h2>Folders</h2>
           <dl class="facts">
-            {foldersOf(view.cwd, terms, isNarrow).map(({ name, isPath, may }) => (
-              <Fragment key={`${name} ${may}`}>
-                <dt class={isPath ? "mono" : ""}>{name}</dt>
-                <dd>{may}</dd>
-              </Fragment>
-            ))}
+            {foldersOf(view.cwd, terms, hasNarrow, cage?.git ?? true).map(
+              ({ name, isPath, may }) => (
+                <Fragment key={`${name} ${may}`}>
+                  <dt class={isPath ? "mono" : ""}>{name}</dt>
+                  <dd>{may}</dd>
+                </Fragment>
+              ),
+            )}
           </dl>
         </section>
       )}
@@ -74,7 +80,7 @@ export function CageFacts({ view, terms }: Props) {
             Limits <small>for everything inside</small>
           </h2>
           <dl class="facts">
-            {limitsOf(limits).map(([name, most]) => (
+            {limitsOf(limits, cage?.peak_memory_mb).map(([name, most]) => (
               <Fragment key={name}>
                 <dt>{name}</dt>
                 <dd>{most}</dd>
@@ -109,7 +115,7 @@ export function CageFacts({ view, terms }: Props) {
 }
 
 function Hosts({ view, terms }: Props) {
-  const rows = hostsOf(terms?.hosts ?? [], view.egress ?? []);
+  const rows = hostsOf(terms?.hosts ?? [], view.egress ?? [], view.items);
   return (
     <section>
       <h2>
@@ -120,6 +126,7 @@ function Hosts({ view, terms }: Props) {
           <thead>
             <tr>
               <th scope="col">Host</th>
+              <th scope="col">Allowed by</th>
               <th scope="col" class="right">
                 Connections
               </th>
@@ -132,9 +139,13 @@ function Hosts({ view, terms }: Props) {
             </tr>
           </thead>
           <tbody>
-            {rows.map(({ name, connections, received, sent }) => (
+            {rows.map(({ name, by, waits, connections, received, sent }) => (
               <tr key={name}>
                 <td class="mono">{name}</td>
+                <td>
+                  {waits && <Icon name="hand" size="s" />}
+                  {by}
+                </td>
                 <td class="right num">{connections}</td>
                 <td class="right num">{received}</td>
                 <td class="right num">{sent}</td>
@@ -156,9 +167,14 @@ function Refused({ view }: Pick<Props, "view">) {
         Refused <small>{refusedWords(traffic)}</small>
       </h2>
       <ul>
-        {refusalsOf(traffic).map(({ name, why, times }) => (
+        {refusalsOf(traffic).map(({ name, why, times, at }) => (
           <li key={name}>
             <Icon name="slashed" size="s" />
+            {at !== null && (
+              <time class="small muted" title={fully(at)} dateTime={new Date(at).toISOString()}>
+                {when(at, now.value)}
+              </time>
+            )}
             <span class="grow">
               <span class="mono">{name}</span>
               <span class="small muted why">{why}</span>

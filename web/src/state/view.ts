@@ -310,7 +310,7 @@ export function changes(view: SessionView, at: number, event: Event): Partial<Se
     case "egress.opened":
     case "egress.closed":
     case "egress.refused":
-      return { egress: trafficAfter(view.egress ?? [], event) };
+      return { egress: trafficAfter(view.egress ?? [], event, at) };
     default: // a newer server may say more than we know
       return {};
   }

@@ -8,6 +8,7 @@ from airboss.cli.folder import data_folder
 from airboss.cli.screen import out, print_json, print_table, visible_line
 from airboss.model.cage_bounds import ServerCages, real_path
 from airboss.runtime.cage.ability import Ability, ability
+from airboss.runtime.cage.given_cage import held_here
 from airboss.runtime.cage.group import group_version
 from airboss.runtime.cage.own_code import own_code
 from airboss.runtime.cage.profile import refusals
@@ -48,9 +49,7 @@ def known_cages(data: Path | None) -> ServerCages:
 
 def given(cages: ServerCages, found: Ability) -> Given:
     """The cage that sessions get here, as the settings have it."""
-    if not cages.are_offered or (cages.use == "always" and found.is_unbounded):
-        return "none"
-    return "none" if found.kind == "narrow" and not cages.narrow else found.kind
+    return held_here(cages, found).kind
 
 
 def limits_in_words(version: int | None, found: Ability) -> str:
@@ -90,7 +89,9 @@ def show_cage(data: Path | None, *, is_json: bool) -> None:
         pen.line(visible_line(found.advice))
     setting = f'cage = "{cages.use}", cage_narrow = {str(cages.narrow).lower()}'
     pen.line(f"{_GIVEN[given(cages, found)]} ({setting}).")
-    if found.kind != "none":
+    if not_given := _why_not_given(cages, found):
+        pen.line(visible_line(not_given))
+    elif found.kind != "none":
         pen.line(limits_in_words(version, found))
     pen.line()
     heads = ("Profile", "Also reads", "Also writes", "Hosts", "Other hosts", "Variables", "Limits")
@@ -98,6 +99,16 @@ def show_cage(data: Path | None, *, is_json: bool) -> None:
     for name, reasons in wrong.items():
         for reason in reasons:
             pen.line(visible_line(f"Profile {name}: {reason}"))
+
+
+def _why_not_given(cages: ServerCages, found: Ability) -> str:
+    """Why sessions do not get the cage that holds here, and what to do, beside what is said of the
+    machine already."""
+    held = held_here(cages, found)
+    if held.kind == found.kind or not cages.are_offered:
+        return ""
+    why = held.why.removeprefix(found.why).strip()
+    return why if held.advice == found.advice else f"{why} {held.advice}"
 
 
 def _row(name: str, terms: CageProfile) -> tuple[str, ...]:

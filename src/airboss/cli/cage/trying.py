@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from airboss.cage_settings import CageProfile
-from airboss.cli.cage.listing import given, known_cages
+from airboss.cli.cage.listing import known_cages
 from airboss.cli.folder import data_folder
 from airboss.cli.screen import aside, visible_line
 from airboss.cli.trouble import CommandRefused
@@ -16,6 +16,7 @@ from airboss.runtime.cage.ability import ability
 from airboss.runtime.cage.attempt import Attempted, attempt
 from airboss.runtime.cage.doors import CageDoors
 from airboss.runtime.cage.folders import remove_cage
+from airboss.runtime.cage.given_cage import held_here
 from airboss.runtime.cage.host_request import HostAnswer, HostRequest
 from airboss.runtime.cage.plan import CagePlan
 from airboss.runtime.cage.watch import in_words
@@ -23,11 +24,6 @@ from airboss.runtime.cage.way_out import WayOut
 from airboss.store.cage_places import TRIED
 
 _NOT_LISTED: Final = "The profile does not name it."
-_OFF: Final = 'Cages are turned off (cage = "off" in the settings).'
-_NARROW: Final = (
-    "Only a narrow cage holds here, without any network. Set cage_narrow = true in the settings to "
-    "use it."
-)
 
 
 def try_command(data: Path | None, profile: str, command: tuple[str, ...]) -> int:
@@ -49,15 +45,11 @@ def try_command(data: Path | None, profile: str, command: tuple[str, ...]) -> in
 
 
 def _plan(cages: ServerCages, profile: str, terms: CageProfile) -> CagePlan:
-    found = ability()
-    kind = given(cages, found)
-    if kind == "none":
-        if not cages.are_offered:
-            raise CommandRefused(_OFF)
-        more = _NARROW if found.kind == "narrow" else "No cage holds here."
-        raise CommandRefused(f"{found.why} {found.advice} {more}")
+    held = held_here(cages, ability())
+    if held.kind == "none":
+        raise CommandRefused(" ".join(filter(None, (held.why, held.advice))))
     cwd = Path(os.path.realpath(Path.cwd()))
-    return CagePlan(kind, profile, terms, cwd, f"{TRIED}{os.getpid()}")
+    return CagePlan(held.kind, profile, terms, cwd, f"{TRIED}{os.getpid()}")
 
 
 async def _tried(plan: CagePlan, folder: Path, command: tuple[str, ...]) -> Attempted:
@@ -69,7 +61,8 @@ async def _tried(plan: CagePlan, folder: Path, command: tuple[str, ...]) -> Atte
 
 async def _permit(asked: HostRequest) -> HostAnswer:
     """Nobody is asked here, whatever the profile says of unknown hosts."""
-    return HostAnswer(asked.listed, "" if asked.listed else _NOT_LISTED, "profile")
+    why = "" if asked.listed else asked.unclear or _NOT_LISTED
+    return HostAnswer(asked.listed, why, "profile")
 
 
 def _tell(event: EgressEvent) -> None:

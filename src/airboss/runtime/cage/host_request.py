@@ -7,11 +7,13 @@ from typing import TypeAlias
 
 @dataclass(frozen=True)
 class HostRequest:
-    """By its name; `listed` where the cage's profile names it."""
+    """By its name; `listed` where the cage's profile names it. `unclear` says why nobody knows all
+    that the profile names."""
 
     host: str
     port: int
     listed: bool
+    unclear: str = ""
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
@@ -26,13 +27,17 @@ _HAND_SECONDS: Final = 5.0
 @dataclass(frozen=True)
 class CageNews:
     """What there is to tell of a cage. `group` is the version of its control group: without one,
-    a watch alone holds its limits."""
+    a watch holds its limits, alone or beside the kernel's bound on processes. `peak` is the most
+    memory that it has used so far, in bytes."""
 
     what: Literal["opened", "limit", "closed"]
     plan: CagePlan
     limit: Limit | None = None
     group: int | None = None
-    peak_bytes: int = 0
+    bounds_processes: bool = False
+    has_landlock: bool = False
+    has_git: bool | None = None
+    peak: Callable[[], int] = lambda: 0
 
 
 @dataclass(frozen=True)
@@ -67,7 +72,11 @@ class RunningCage:
     ) -> CageNews:
         group = self.life.group
         version = None if group is None else group.version
-        return CageNews(what, self.life.plan, over, version, self.watch.peak)
+        return CageNews(
+            *(what, self.life.plan, over, version, self.life.bounds_processes),
+            *(self.life.has_landlock, self.life.has_git),
+            peak=lambda: self.watch.peak,
+        )
 
 
 @dataclass(frozen=True)

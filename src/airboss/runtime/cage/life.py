@@ -86,6 +86,10 @@ class CageLife:
         self.has_way_out = self._doors.way_out is not None
         self.handover: Handover | None = None
         self.group: CageGroup | None = None
+        # Whether the kernel does, also where there is no group.
+        self.bounds_processes = False
+        self.has_landlock = False
+        self.has_git = False
         self._pins: Pins | None = None
         self._lifeline: Lifeline | None = None
 
@@ -126,8 +130,11 @@ class CageLife:
         """Blocking, while the warden waits: `pid` is its process."""
         is_strong = self.plan.kind == "strong"
         self._lifeline = Lifeline(pid, has_first=is_strong)
-        if is_strong and self.group is None and can_bound():
+        has_bound = is_strong and self.group is None and can_bound()
+        if has_bound:
             bound_processes(pid, self.plan.terms.processes)
+        # NPROC bounds those of every other user than root.
+        self.bounds_processes = has_bound or (is_strong and os.geteuid() != 0)
 
     async def close(self) -> None:
         if self.handover is not None:
@@ -192,6 +199,7 @@ class CageLife:
 
         known = WrittenFolders(self._data)
         git = git_binds(plan.cwd, refusal, self.folders.worktrees, known, write)
+        self.has_git = bool(git)
         known.note(plan.cwd, is_closed=plan.kind == "strong" and closes_git(plan.cwd, git))
         for folder in write:
             known.note(folder)
@@ -225,6 +233,7 @@ class CageLife:
     def _config(self, layout: CageLayout, inside: Caged) -> dict[str, object]:
         """What the warden reads."""
         plan, is_strong = self.plan, self.plan.kind == "strong"
+        self.has_landlock = landlock.version() > 0
         rules = strong_rules(layout) if is_strong else narrow_rules(layout, landlock.NARROW_NEEDS)
         limits = {
             "FSIZE": plan.terms.file_mb << 20,

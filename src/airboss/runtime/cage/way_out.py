@@ -168,11 +168,12 @@ class WayOut:
             self.egress.check(head.host)
         except AddressBlocked as blocked:
             raise _Refused(_not_public(blocked)) from blocked
-        listed = await self._is_listed(head.host, head.port)
-        if not listed and head.port not in WEB_PORTS:
-            raise _Refused(f"Port {head.port} of it is not among the hosts of this cage.")
+        asked = await self._request(head.host, head.port)
+        if not asked.listed and head.port not in WEB_PORTS:
+            port = f"Port {head.port} of it is not among the hosts of this cage."
+            raise _Refused(asked.unclear or port)
         try:
-            answer = await self.permission(HostRequest(head.host, head.port, listed))
+            answer = await self.permission(asked)
         except (AirbossError, TimeoutError) as error:
             raise _Refused("Nobody could decide about it. Try again later.", 503) from error
         if answer.allowed is None:
@@ -181,17 +182,19 @@ class WayOut:
             raise _Refused(answer.why or _NOT_LISTED)
         return answer.by or "profile"
 
-    async def _is_listed(self, host: str, port: int) -> bool:
+    async def _request(self, host: str, port: int) -> HostRequest:
         if self.hosts.names(host, port):
-            return True
+            return HostRequest(host, port, listed=True)
+        unclear = ""
         for name in self.hosts.sets:
             try:
                 known = await self.packages.of(name)
             except PackageHostsUnknown as unknown:
-                raise _Refused(str(unknown)) from unknown
+                unclear = unclear or str(unknown)
+                continue
             if known.names(host, port):
-                return True
-        return False
+                return HostRequest(host, port, listed=True)
+        return HostRequest(host, port, listed=False, unclear=unclear)
 
     async def _connected(self, head: RequestHead) -> tuple[str, Stream]:
         """By one of the addresses that it has had from the beginning; where none of them answers
