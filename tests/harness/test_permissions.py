@@ -180,6 +180,22 @@ def test_a_server_outside_of_the_cage_is_asked_for(folder: Path, policy: Policy)
     assert isinstance(answer(serverName="docs"), PermissionAnswer)
 
 
+def test_what_airboss_does_itself_is_asked_for_in_a_cage_and_no_extension_allows_it(
+    folder: Path,
+) -> None:
+    asked = replace(permission_request("write", str(folder / "new")), on_host=True)
+    why = MustAsk("Airboss does this itself, outside of the cage.")
+    for policy in ("caged", "approve-all"):
+        inside = PolicyRule(policy, folder, is_caged=True)
+        assert inside.decide(asked).answer == why
+        assert not inside.may_be_widened(asked)
+        assert answer_to(inside, replace(asked, on_host=False)).allowed
+    assert not answer_to(PolicyRule("read-only", folder, is_caged=True), asked).allowed
+    # Without a cage the policy says the same as to all that is written.
+    assert allows("approve-all", folder, asked)
+    assert PolicyRule("ask", folder).may_be_widened(asked)
+
+
 def test_a_policy_of_the_sessions_own_is_not_changed_by_a_restart_and_does_not_say_so(
     folder: Path,
 ) -> None:

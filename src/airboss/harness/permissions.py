@@ -29,6 +29,8 @@ _UNSEEN: Final = frozenset({"newFileContents", "fileEdits"})
 _EVERYTHING: Final = ("policy approve-all", "policy caged")
 # Of files that links lead to.
 _MOST_SHOWN: Final = 3
+_BY_A_SERVER: Final = "This tool's MCP server runs outside of the cage."
+_BY_AIRBOSS: Final = "Airboss does this itself, outside of the cage."
 _HOW_TO_ALLOW: Final = "To be asked instead, restart Airboss with --permissions ask."
 
 
@@ -115,7 +117,8 @@ class PolicyRule:
 
     def _by_policy(self, about: "_About") -> PermissionAnswer | MustAsk:
         if about.is_outside and self.policy in ("ask", "caged", "approve-all"):
-            return MustAsk("This tool's MCP server runs outside of the cage.")
+            is_server = about.request.kind == "mcp"
+            return MustAsk(_BY_A_SERVER if is_server else _BY_AIRBOSS)
         if self.policy == "approve-all":
             return PermissionAnswer(True, "The policy approve-all allows it.")
         asks = self.policy in ("ask", "caged")
@@ -146,7 +149,10 @@ class _About:
 
     @property
     def is_outside(self) -> bool:
-        """Whether it is about a tool of a server that runs outside of the cage, or may be."""
+        """Whether it is done outside of the session's cage, or may be: by the server itself, or by
+        an MCP server that runs there."""
+        if self.request.on_host:
+            return self.rule.is_caged
         if self.request.kind != "mcp" or not self.rule.outside:
             return False
         name = self.request.raw.get("serverName")
