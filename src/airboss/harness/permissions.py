@@ -85,7 +85,7 @@ class PolicyRule:
         about = _About(request, self)
         kept = first([kept for kept in rules if about.lets_speak(kept.rule)], request, self.cwd)
         if kept is not None:
-            spoken = self._by_rule(kept)
+            spoken = self._by_rule(kept, about)
             if spoken is not None:
                 return Ruling(_with_links(spoken, about), f"rule {kept.id}", kept.rule)
         return Ruling(_with_links(self._by_policy(about), about), by)
@@ -103,17 +103,21 @@ class PolicyRule:
         rule = suggest(request, self.cwd, redactor)
         return rule if rule and _About(request, self).lets_speak(rule) else None
 
-    def _by_rule(self, kept: KeptRule) -> PermissionAnswer | MustAsk | None:
-        """None where a rule would widen what is no more than reading."""
+    def _by_rule(self, kept: KeptRule, about: "_About") -> PermissionAnswer | MustAsk | None:
+        """None where a rule would widen what is no more than reading: the policy speaks then."""
         match kept.rule.verdict, self.policy:
             case "deny", _:
                 return PermissionAnswer(False, f"A rule of {kept.who} refuses it.")
             case "allow", "ask" | "caged" | "approve-all":
                 return PermissionAnswer(True, f"A rule of {kept.who} allows it.")
-            case "ask", "ask" | "caged" | "approve-all":
+            case "ask", _ if not self._refuses(about):
                 return MustAsk(f"A rule of {kept.who} requires approval.")
             case _:
                 return None
+
+    def _refuses(self, about: "_About") -> bool:
+        answer = self._by_policy(about)
+        return isinstance(answer, PermissionAnswer) and not answer.allowed
 
     def _by_policy(self, about: "_About") -> PermissionAnswer | MustAsk:
         if about.is_outside and self.policy in ("ask", "caged", "approve-all"):
