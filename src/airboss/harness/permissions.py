@@ -83,12 +83,16 @@ class PolicyRule:
             no = f"Airboss does not know what “{request.kind}” does, so it is refused."
             return Ruling(PermissionAnswer(False, no), by)
         about = _About(request, self)
-        kept = first([kept for kept in rules if about.lets_speak(kept.rule)], request, self.cwd)
+        kept = about.speaking(rules)
         if kept is not None:
             spoken = self._by_rule(kept, about)
             if spoken is not None:
                 return Ruling(_with_links(spoken, about), f"rule {kept.id}", kept.rule)
         return Ruling(_with_links(self._by_policy(about), about), by)
+
+    def has_rule(self, request: PermissionRequest, rules: Rules) -> bool:
+        """Whether one of them speaks for the request."""
+        return _About(request, self).speaking(rules) is not None
 
     def may_be_widened(self, request: PermissionRequest) -> bool:
         """Whether an extension's yes counts where this policy wants a person to be asked: not where
@@ -191,6 +195,10 @@ class _About:
         said = {os.path.normpath(self.rule.cwd / path) for path in self.request.paths}
         found = [path for path in self.paths if path is not None and path not in said]
         return [path for path in found if not Path(path).is_relative_to(self.rule.cwd)]
+
+    def speaking(self, rules: Rules) -> KeptRule | None:
+        may_speak = [kept for kept in rules if self.lets_speak(kept.rule)]
+        return first(may_speak, self.request, self.rule.cwd)
 
     def lets_speak(self, rule: Rule) -> bool:
         """One that allows must name what is protected."""
