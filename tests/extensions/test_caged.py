@@ -11,8 +11,10 @@ from airboss.extension_settings import ExtensionSettings
 from airboss.harness.setup import Said
 from airboss.model.events import ToolEnded
 from airboss.model.extension_events import ExtensionStarted
+from airboss.model.inbox_events import ApprovalAsked
 from airboss.runtime.cage.ability import ability
 from airboss.session_keys import SessionKeys
+from airboss.settings import Policy
 from tests.extensions.hosted import Hosted, hosted_in
 from tests.service.house import ME
 
@@ -43,6 +45,16 @@ await joinSession({{
     `sees outside: ${{existsSync("{secret}")}}` }})],
 }});
 """
+WRITES_ONE = """
+models: [{id: rehearsal, name: Rehearsal, multiplier: 0}]
+rules:
+  - when: "make"
+    steps:
+      - call:
+          tool: extensions_manage
+          arguments: {operation: scaffold, name: mine, location: user}
+      - {say: "Done."}
+"""
 SCRIPT = """
 models: [{id: rehearsal, name: Rehearsal, multiplier: 0}]
 rules:
@@ -53,6 +65,9 @@ rules:
       - {call: {tool: inside_js}}
       - {say: "Done."}
 """
+
+
+CAGED = (Said(SessionKeys(cage=CageKeys(profile="default")), may_widen=True),)
 
 
 def put(root: Path, name: str, text: str, file: str = "extension.py") -> Path:
@@ -82,9 +97,8 @@ async def test_they_run_behind_its_walls_and_only_the_users_own_outside(tmp_path
         await hosted.trust(put(hosted.root, "c-js", js, "extension.mjs"))
         theirs = LOOK.format(name="outside", secret=secret)
         await hosted.trust(put(user, "b-outside", theirs))
-        said = (Said(SessionKeys(cage=CageKeys(profile="default")), may_widen=True),)
         sessions = hosted.house.sessions
-        view = await sessions.start("rehearsal", str(hosted.work), ME, "caged", said=said)
+        view = await sessions.start("rehearsal", str(hosted.work), ME, "caged", said=CAGED)
         states = {
             name: (one.state, one.reason) for name, one in (await hosted.shown(view.id)).items()
         }
@@ -99,3 +113,23 @@ async def test_they_run_behind_its_walls_and_only_the_users_own_outside(tmp_path
         assert hosted.host(view.id).is_in_cage
         async with asyncio.timeout(20):
             await sessions.close(view.id, ME)
+
+
+@strong
+@pytest.mark.parametrize("policy", ["caged", "approve-all"])
+async def test_an_agent_writes_one_outside_of_its_cage_only_where_a_person_allows_it(
+    tmp_path: Path, policy: Policy
+) -> None:
+    script = tmp_path / "script.yaml"
+    script.write_text(WRITES_ONE, "utf-8")
+    settings: dict[str, Any] = {"rehearsal": script, "approval_seconds": 0.7}
+    async with hosted_in(tmp_path, **settings) as hosted:
+        room = hosted.house.sessions.extensions
+        assert room is not None
+        sessions, work = hosted.house.sessions, str(hosted.work)
+        view = await sessions.start("rehearsal", work, ME, policy, said=CAGED)
+        await sessions.prompt(view.id, "make", ME)
+        await hosted.house.until(view.id, "idle", turns=1, seconds=60)
+        [asked] = await hosted.said(view.id, ApprovalAsked)
+        assert asked.subject.path == str(room.shelf.user_folder / "mine" / "extension.py")
+        assert not room.shelf.user_folder.exists()

@@ -201,6 +201,28 @@ async def test_none_is_written_where_a_link_leads_out_of_the_project(
     assert await asyncio.to_thread(os.listdir, tmp_path) == []
 
 
+async def test_none_is_written_where_a_link_leads_that_came_while_a_person_was_asked(
+    hosted: Hosted, tmp_path: Path
+) -> None:
+    session = await hosted.open(policy="ask")
+    wish = {"operation": "scaffold", "name": "outside"}
+    asking = asyncio.create_task(hosted.ask(session, f"call extensions_manage {json.dumps(wish)}"))
+    item = await hosted.asked_in_inbox(session)
+    (hosted.work / ".github").symlink_to(tmp_path)
+    await hosted.house.services.decisions.decide(item.id, "allow-once", ME)
+    assert "could not be written" in results_in(await asking)[-1]
+    assert await asyncio.to_thread(os.listdir, tmp_path) == []
+
+
+async def test_a_link_inside_of_the_project_is_followed(hosted: Hosted) -> None:
+    (hosted.work / "shared").mkdir()
+    (hosted.work / ".github").symlink_to("shared")
+    session = await hosted.open()
+    wish = {"operation": "scaffold", "name": "linked"}
+    await hosted.ask(session, f"call extensions_manage {json.dumps(wish)}")
+    assert (hosted.work / "shared/extensions/linked/extension.py").is_file()
+
+
 async def test_tasks_have_extensions_and_not_the_tools_to_make_them(
     tmp_path: Path,
 ) -> None:

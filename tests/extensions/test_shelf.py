@@ -1,7 +1,11 @@
 """Which extensions may run: only copies of what a person trusted, whatever lies on the disk."""
 
+import importlib.util
 import os
+import py_compile
 import shutil
+import subprocess
+import sys
 from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
 
@@ -267,6 +271,31 @@ async def test_a_copy_that_somebody_changed_does_not_run(shelved: Shelved) -> No
     found.program.write_text("import harm\n", encoding="utf-8")
     shelved.write("guard", "something else\n")
     assert (await shelved.one("guard")).state == "untrusted"
+
+
+@pytest.mark.parametrize("folder", ["", "lib"])
+async def test_bytecode_in_a_copy_does_not_run(shelved: Shelved, folder: str) -> None:
+    """Python would take it for what the file beside it says, without a look at that."""
+    source = shelved.write("guard", "import rules\nprint(rules.NO)\n")
+    (source / folder).mkdir(exist_ok=True)
+    (source / folder / "rules.py").write_text("NO = 'trusted'\n", encoding="utf-8")
+    await shelved.trusts(source)
+    found = await shelved.one("guard")
+    assert found.copy is not None
+    said = shelved.folder / "rules.py"
+    said.write_text("NO = 'planted'\n", encoding="utf-8")
+    planted = Path(importlib.util.cache_from_source(str(found.copy / folder / "rules.py")))
+    mode = py_compile.PycInvalidationMode.UNCHECKED_HASH
+    py_compile.compile(str(said), str(planted), invalidation_mode=mode)
+
+    def run() -> str:
+        environ = {"PYTHONPATH": str(planted.parent.parent)}
+        words = (sys.executable, "-B", str(found.program))
+        return subprocess.run(words, env=environ, capture_output=True, text=True).stdout
+
+    assert run() == "planted\n", "it would do harm"
+    assert (await shelved.one("guard")).state == "ready"
+    assert run() == "trusted\n"
 
 
 async def test_copies_that_nobody_needs_are_swept_away(shelved: Shelved) -> None:

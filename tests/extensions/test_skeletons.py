@@ -23,6 +23,14 @@ def test_a_new_extension_is_written_once(tmp_path: Path) -> None:
         scaffold(tmp_path / "file/name", "python")
 
 
+def test_none_is_written_through_a_link(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / ".github").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(StoreUnavailable, match="could not be written"):
+        scaffold(tmp_path / ".github/extensions/new", "python")
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
 @pytest.mark.parametrize("name", ["Big", "a b", "-a", "..", "é", "x" * 65, "a\n"])
 def test_a_name_that_cannot_be_used_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(Invalid, match="small letters"):

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from airboss.harness.allowances import Allowance, ruling_of
 from airboss.harness.permissions import MustAsk, PolicyRule, Ruling
 from airboss.model.ids import RuleId
@@ -41,6 +43,28 @@ def test_what_it_names_is_allowed_and_the_rest_is_still_asked() -> None:
     assert isinstance(allowed, PermissionAnswer)
     assert allowed.allowed
     assert isinstance(answer(view, "rm -r x"), MustAsk)
+
+
+@pytest.mark.parametrize("policy", ["ask", "approve-all"])
+def test_the_rest_is_still_asked_where_a_rule_asks(policy: Policy) -> None:
+    asking = Rule(verdict="ask", wish="shell")
+    kept = KeptRule(id=RuleId("rul_1"), rule=asking, who="me", made_at=1)
+    assert isinstance(answer(session(LISTING), "rm -r x", policy, kept), MustAsk)
+    assert isinstance(answer(session(LISTING), "ls -l", policy, kept), PermissionAnswer)
+
+
+def test_what_a_rule_asks_for_under_read_only_is_asked_once_for_the_session(tmp_path: Path) -> None:
+    kept = KeptRule(id=RuleId("rul_1"), rule=Rule(verdict="ask", wish="read"), who="me", made_at=1)
+    rule, file = PolicyRule("read-only", tmp_path), str(tmp_path / "notes")
+    view = session(Rule(verdict="allow", wish="read", path=file))
+
+    def ruled(path: str) -> Ruling:
+        said = {"kind": "read", "path": path}
+        request = permission_request({"requestId": "req", "permissionRequest": said})
+        return ruling_of(rule, request, (kept,), view)
+
+    assert isinstance(ruled(file).answer, PermissionAnswer)
+    assert isinstance(ruled(f"{file}-2").answer, MustAsk)
 
 
 def test_an_extensions_yes_to_a_call_is_the_last_rule_and_widens_ask_only() -> None:

@@ -149,6 +149,60 @@ def test_rules_narrow_every_policy_and_widen_ask_only(folder: Path) -> None:
     assert found["read-only", "memory"].by == "policy read-only"
 
 
+# What comes of a request without a rule, and with one that allows, asks or denies.
+NO, YES, ASKED = ("no",) * 4, ("yes", "yes", "ask", "no"), ("ask", "yes", "ask", "no")
+TOLD = {
+    ("deny-all", "read"): NO,
+    ("deny-all", "write"): NO,
+    ("read-only", "read"): YES,
+    ("read-only", "write"): NO,
+    ("ask", "read"): YES,
+    ("ask", "write"): ASKED,
+    ("caged", "read"): YES,
+    ("caged", "write"): ASKED,
+    ("approve-all", "read"): YES,
+    ("approve-all", "write"): YES,
+}
+
+
+WISHES = ("read", "write")
+
+
+def kept_rules(*verdicts: str) -> tuple[KeptRule, ...]:
+    """About every file."""
+    said = [{"verdict": one, "wish": wish, "path": "*"} for one in verdicts for wish in WISHES]
+    rules = map(Rule.model_validate, said)
+    return tuple(KeptRule(id=RuleId("rul_1"), rule=rule, who="ada", made_at=1) for rule in rules)
+
+
+def outcome(ruling: Ruling) -> str:
+    if isinstance(ruling.answer, MustAsk):
+        return "ask"
+    return "yes" if ruling.answer.allowed else "no"
+
+
+def test_each_policy_with_each_rule(folder: Path) -> None:
+    found = {
+        (policy, wish): tuple(
+            outcome(PolicyRule(policy, folder).decide(permission_request(wish, "file"), rules))
+            for rules in ((), *map(kept_rules, ("allow", "ask", "deny")))
+        )
+        for policy in POLICIES
+        for wish in WISHES
+    }
+    assert found == TOLD
+
+
+@pytest.mark.parametrize("policy", [policy for policy in POLICIES if policy != "deny-all"])
+def test_of_two_rules_the_first_speaks_under_every_policy_that_allows_anything(
+    folder: Path, policy: Policy
+) -> None:
+    rule, asked = PolicyRule(policy, folder), permission_request("read", "file")
+    assert outcome(rule.decide(asked, kept_rules("ask", "deny"))) == "ask"
+    assert outcome(rule.decide(asked, kept_rules("deny", "ask"))) == "no"
+    assert outcome(rule.decide(asked, kept_rules("allow", "deny"))) == "yes"
+
+
 def test_caged_allows_everything_inside_a_cage_and_asks_everywhere_else(folder: Path) -> None:
     kinds = ("shell", "url", "memory")
     inside = PolicyRule("caged", folder, is_caged=True)
@@ -178,6 +232,22 @@ def test_a_server_outside_of_the_cage_is_asked_for(folder: Path, policy: Policy)
     why = MustAsk("This tool's MCP server runs outside of the cage.")
     assert answer(serverName="tickets") == answer() == why
     assert isinstance(answer(serverName="docs"), PermissionAnswer)
+
+
+def test_what_airboss_does_itself_is_asked_for_in_a_cage_and_no_extension_allows_it(
+    folder: Path,
+) -> None:
+    asked = replace(permission_request("write", str(folder / "new")), on_host=True)
+    why = MustAsk("Airboss does this itself, outside of the cage.")
+    for policy in ("caged", "approve-all"):
+        inside = PolicyRule(policy, folder, is_caged=True)
+        assert inside.decide(asked).answer == why
+        assert not inside.may_be_widened(asked)
+        assert answer_to(inside, replace(asked, on_host=False)).allowed
+    assert not answer_to(PolicyRule("read-only", folder, is_caged=True), asked).allowed
+    # Without a cage the policy says the same as to all that is written.
+    assert allows("approve-all", folder, asked)
+    assert PolicyRule("ask", folder).may_be_widened(asked)
 
 
 def test_a_policy_of_the_sessions_own_is_not_changed_by_a_restart_and_does_not_say_so(

@@ -40,6 +40,21 @@ async def test_who_may_not_write_reads_the_projects_entry_and_no_other_file(
     assert own.read_text(encoding="utf-8") == "own: 1\n"
 
 
+async def test_what_is_wrong_with_a_file_of_secrets_is_told_nobody(tmp_path: Path) -> None:
+    with Portal(tmp_path, ("--root", str(tmp_path))).serving() as portal:
+        token = add(portal, "somebodys-laptop", "--role", "operate")
+        secret = portal.work / "secrets.yaml"
+        secret.write_text("password-of-ann: 1\n", encoding="utf-8")
+        async with somebody(portal, token) as guest:
+            for path in (portal.data / "tokens.json", secret):
+                assert path.is_file()
+                body = {"path": str(path)}
+                answer = await guest.http.post("/api/v1/entry/check", json=body)
+                assert answer.status_code == 422, answer.text
+                assert "lies where secrets are kept" in answer.text
+                assert "somebodys-laptop" not in answer.text
+
+
 async def test_a_saved_entry_is_in_the_audit(portal: Portal) -> None:
     path = str(portal.work / "airboss.yaml")
     async with somebody(portal, add(portal, "ann", "--role", "own")) as guest:

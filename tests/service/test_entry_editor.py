@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from airboss.errors import Invalid, TooLarge
+from airboss.service.entry_checks import EntryChecks
 from airboss.service.entry_editor import EntryEditor, EntryFileChanged
 from tests.service.repo import PROGRAM, Repo, named, task_of, trusted, used
 
@@ -191,6 +192,15 @@ async def test_where_secrets_are_kept_nothing_is_shown(repo: Repo, name: str) ->
     async with repo.served() as entries:
         with pytest.raises(Invalid, match="where secrets are kept"):
             await EntryEditor(entries).show(str(file))
+
+
+async def test_the_entry_that_the_settings_name_is_checked_wherever_it_lies(repo: Repo) -> None:
+    file = repo.write(named("mine"), ".docker/airboss.yaml")
+    async with repo.served(entry=file) as entries:
+        assert (await EntryChecks(entries).check_path(str(file))).tasks == 1
+    async with repo.served() as entries:
+        with pytest.raises(Invalid, match="where secrets are kept"):
+            await EntryChecks(entries).check_path(str(file))
 
 
 async def test_a_link_out_of_the_roots_is_neither_shown_nor_written(repo: Repo) -> None:

@@ -11,8 +11,9 @@ from typing import Final, TypeAlias
 
 MOST_FILES: Final = 200
 MOST_BYTES: Final = 5 * 1024 * 1024
-# Python writes it beside what it imports. It is not copied either, so nothing of it ever runs.
-_PASSED_OVER: Final = frozenset({"__pycache__"})
+# Python writes it beside what it imports, and runs it in place of that. It is passed over in the
+# folder of an extension, and not copied either; in a copy there should be none.
+BYTECODE: Final = "__pycache__"
 _CAREFULLY: Final = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
 _MEBIBYTES: Final = MOST_BYTES // 2**20
 
@@ -56,12 +57,12 @@ class Content:
         return whole.hexdigest()
 
 
-def survey(folder: Path) -> Survey:
+def survey(folder: Path, *, is_copy: bool = False) -> Survey:
     """Without reading a file. Blocking. Raises `Unusable`."""
     real = os.path.realpath(folder)
     found: list[Stamp] = []
     size = 0
-    for path, said in _walk(real):
+    for path, said in _walk(real, "" if is_copy else BYTECODE):
         size += said.st_size
         found.append((path, said.st_ino, said.st_size, said.st_mtime_ns, said.st_ctime_ns))
         if len(found) > MOST_FILES:
@@ -71,18 +72,18 @@ def survey(folder: Path) -> Survey:
     return Survey(tuple(sorted(found)))
 
 
-def read(folder: Path) -> Content:
+def read(folder: Path, *, is_copy: bool = False) -> Content:
     """All of it, once: what is hashed is what is copied. Blocking. Raises `Unusable`."""
     left = MOST_BYTES
     found: list[tuple[str, bytes]] = []
-    for path in survey(folder).files:
+    for path in survey(folder, is_copy=is_copy).files:
         content = _content(folder, path, left)
         left -= len(content)
         found.append((path, content))
     return Content(tuple(found))
 
 
-def _walk(top: str) -> Iterator[tuple[str, os.stat_result]]:
+def _walk(top: str, passed_over: str) -> Iterator[tuple[str, os.stat_result]]:
     """Each file below the folder. Folders count as files do, so that this ends."""
     waiting, folders = [""], 0
     while waiting:
@@ -94,10 +95,10 @@ def _walk(top: str) -> Iterator[tuple[str, os.stat_result]]:
                     if entry.is_symlink():
                         yield _named(path), _linked(top, path)
                     elif entry.is_dir():
-                        folders += entry.name not in _PASSED_OVER
+                        folders += entry.name != passed_over
                         if folders > MOST_FILES:
                             raise Unusable(f"The folder has more than {MOST_FILES} folders in it.")
-                        if entry.name not in _PASSED_OVER:
+                        if entry.name != passed_over:
                             waiting.append(f"{_named(path)}/")
                     else:
                         yield _named(path), _plain(path, entry.stat(follow_symlinks=False))

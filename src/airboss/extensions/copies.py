@@ -6,11 +6,11 @@ import shutil
 import tempfile
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Final
 
 from airboss.errors import StoreUnavailable
-from airboss.extensions.content import Content, Survey, Unusable, read, survey
+from airboss.extensions.content import BYTECODE, Content, Survey, Unusable, read, survey
 
 _PRIVATE_FOLDER: Final = 0o700
 _ONLY_READ: Final = 0o400
@@ -29,9 +29,9 @@ class Copies:
         """The copy, if it is there and still has exactly these bytes."""
         place = self.root / digest
         try:
-            looks = survey(place)
+            looks = _without_bytecode(place)
             if self._whole.get(digest) != looks:
-                if read(place).digest != digest:
+                if read(place, is_copy=True).digest != digest:
                     return None
                 self._whole[digest] = looks
         except Unusable:
@@ -70,6 +70,17 @@ class Copies:
             self._whole.pop(name, None)
             _remove(self.root / name)
         return gone
+
+
+def _without_bytecode(place: Path) -> Survey:
+    """How the copy looks. Bytecode, which is left by a Python that the extension has started, or by
+    somebody who means harm, would run in place of what was trusted."""
+    looks = survey(place, is_copy=True)
+    above = {folder for path in looks.files for folder in PurePath(path).parents}
+    bytecode = [folder for folder in above if folder.name == BYTECODE]
+    for folder in bytecode:
+        _remove(place / folder)
+    return survey(place, is_copy=True) if bytecode else looks
 
 
 def _write(part: Path, path: str, content: bytes) -> None:

@@ -220,4 +220,5 @@ def _write(call: OutsideCall, file: Path, content: str) -> PermissionRequest:
         None,
         str(file),
         raw,
+        on_host=True,
     )

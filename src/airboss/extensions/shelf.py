@@ -22,7 +22,6 @@ from airboss.extensions.discovery import (
     Language,
     Scope,
     extensions_in,
-    is_below,
     language_of,
     may_have_extensions,
     project_folder,
@@ -111,11 +110,12 @@ class Shelf:
         return self._root(cwd, scope) / name
 
     def place_for(self, cwd: Path, scope: Scope, name: str) -> Path:
-        """Where a new one may be written. Blocking. Raises `Invalid`."""
+        """Where a new one may be written, without links in it. Blocking. Raises `Invalid`."""
         place = self.place_of(cwd, scope, name)
-        if scope == "project" and not is_below(place.parent, place.parents[2]):
+        real = Path(os.path.realpath(place.parent))
+        if scope == "project" and Path(os.path.realpath(place.parents[2])) not in real.parents:
             raise Invalid(f"{place.parent} leads out of the project.")
-        return place
+        return real / name
 
     @contextlib.asynccontextmanager
     async def keeping(self, contents: Sequence[Content]) -> AsyncGenerator[None]:

@@ -1,6 +1,8 @@
 """What a new extension begins with: a file that works as it is, to be changed."""
 
+import contextlib
 import os
+from collections.abc import Generator
 from pathlib import Path
 from typing import Final
 
@@ -10,6 +12,10 @@ from airboss.extensions.discovery import MAIN_FILES, Language, extension_at
 
 _LONGEST_TOOL: Final = 64
 _TOOL: Final = "_hello"
+# To go through a folder one need not be able to list it.
+_THROUGH: Final = getattr(os, "O_PATH", os.O_RDONLY)
+_FOLDER: Final = _THROUGH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 _PYTHON: Final = '''"""Say here in one sentence what this extension does."""
 
@@ -72,7 +78,8 @@ def skeleton(name: str, language: Language) -> str:
 
 
 def scaffold(place: Path, language: Language) -> Path:
-    """Writes a new extension into this folder, and answers its main file. Blocking."""
+    """Writes a new extension into this folder, and answers its main file. Blocking. A link on the
+    way is an error: an agent could have put it there since somebody looked where that leads."""
     if extension_at(place, "project").fault == NAME_RULE:
         raise Invalid(NAME_RULE)
     exists = Conflict(f"{place} exists already. Choose another name, or edit what is there.")
@@ -80,9 +87,10 @@ def scaffold(place: Path, language: Language) -> Path:
         raise exists
     file = place / MAIN_FILES[language]
     try:
-        place.mkdir(parents=True)
-        with file.open("x", encoding="utf-8") as opened:
-            opened.write(skeleton(place.name, language))
+        with _new_folder(place) as folder:
+            handle = os.open(file.name, _NEW, 0o666, dir_fd=folder)
+            with os.fdopen(handle, "w", encoding="utf-8") as opened:
+                opened.write(skeleton(place.name, language))
     except FileExistsError:  # somebody else made it a moment ago
         raise exists from None
     except OSError as error:
@@ -91,3 +99,27 @@ def scaffold(place: Path, language: Language) -> Path:
             "permissions of the folder."
         ) from None
     return file
+
+
+@contextlib.contextmanager
+def _new_folder(place: Path) -> Generator[int]:
+    """Made step by step from the root, with those above it that are missing."""
+    with contextlib.ExitStack() as opened:
+        here = os.open(place.anchor, _FOLDER)
+        opened.callback(os.close, here)
+        for step in place.parts[1:-1]:
+            here = _entered(step, here)
+            opened.callback(os.close, here)
+        os.mkdir(place.name, dir_fd=here)
+        here = os.open(place.name, _FOLDER, dir_fd=here)
+        opened.callback(os.close, here)
+        yield here
+
+
+def _entered(step: str, above: int) -> int:
+    try:
+        return os.open(step, _FOLDER, dir_fd=above)
+    except FileNotFoundError:
+        with contextlib.suppress(FileExistsError):  # somebody else made it a moment ago
+            os.mkdir(step, dir_fd=above)
+    return os.open(step, _FOLDER, dir_fd=above)

@@ -66,6 +66,8 @@ def _by_session(
     kept = tuple(
         KeptRule(id=RuleId("session"), rule=rule, who="this session", made_at=0) for rule in allowed
     )
+    if not policy.has_rule(request, kept):  # else the policy would speak, over the rule that asks
+        return ruling
     found = policy.decide(request, kept)
     is_allowed = not isinstance(found.answer, MustAsk) and found.answer.allowed
     return found if is_allowed else ruling

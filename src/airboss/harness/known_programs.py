@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from airboss.harness.git_options import git_is_harmless
+from airboss.harness.package_managers import MANAGERS
 from airboss.harness.program_options import Argument, Options, any_free, each
 from airboss.harness.scripts import awk_only_prints, sed_only_prints
 
@@ -22,11 +23,6 @@ _KEYWORDS: Final = frozenset(
 )
 _PYTHON = re.compile(r"python[0-9.]*")
 _PIP_VERSION = re.compile(r"pip[0-9.]+")
-# A name with its version and its extras, and nothing that leads elsewhere.
-_PYTHON_PACKAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*(?:\[[\w,.-]*\])?(?:[=!~]=[\w.*+!-]+)?")
-_NODE_PACKAGE = re.compile(r"(?:@[\w.-]+/)?[A-Za-z0-9][\w.-]*(?:@[\w.^~+-]+)?")
-_SCRIPT = re.compile(r"[A-Za-z0-9][\w:.-]*")
-_ARCHIVES: Final = (".tgz", ".tar", ".gz", ".bz2", ".xz", ".zip", ".whl", ".egg")
 
 
 def command_is_harmless(command: Arguments) -> bool:
@@ -52,7 +48,7 @@ def _each_is_harmless(command: Arguments) -> bool:
         if name in seen or name not in _CHECKS:
             continue
         seen.add(name)
-        if (at == 0 or name in _TWELVE) and not _check(name, command[at + 1 :]):
+        if (at == 0 or name in _EVERYWHERE) and not _check(name, command[at + 1 :]):
             return False
     return True
 
@@ -221,64 +217,6 @@ def _make(arguments: Arguments) -> bool:
 
 
 @dataclass(frozen=True)
-class _Manager:
-    """A program with commands of its own, which the rule has to name unless they only `ask`. Those
-    that `run` what they are given are for no wildcard; others take scripts or packages by name."""
-
-    options: Options
-    ask: frozenset[str]
-    run: frozenset[str]
-    package: re.Pattern[str]
-    scripts: frozenset[str] = frozenset()
-
-    def __call__(self, arguments: Arguments) -> bool:
-        found = self.options.read(arguments)
-        if found is None or not found.operands:
-            return found is not None
-        command, rest = found.operands[0], found.operands[1:]
-        if command.text in self.ask:
-            return True
-        if command.is_free or (command.text in self.run and any_free(rest)):
-            return False
-        named = _SCRIPT if command.text in self.scripts else self.package
-        texts = [one.text for one in rest if one.is_free]
-        return all(named.fullmatch(text) and not text.endswith(_ARCHIVES) for text in texts)
-
-
-_NPM: Final = _Manager(
-    options=Options(
-        exact=each("-g -s -l -q -D -E -O -ws"),
-        longs=each(
-            "silent quiet json long all global parseable dry-run workspaces if-present save-dev"
-            " save-exact save-optional save-prod no-save no-audit no-fund ignore-scripts version"
-            " frozen-lockfile prefer-offline offline"
-        ),
-        long_valued=each("depth omit"),
-    ),
-    ask=each("ls list la ll outdated view info show explain why ping whoami root prefix bin"),
-    run=each(
-        "exec x explore config c set get init create innit edit dlx node pkg link ln rebuild"
-        " completion set-script publish pack version"
-    ),
-    package=_NODE_PACKAGE,
-    scripts=each("run run-script test t start stop restart"),
-)
-_PIP: Final = _Manager(
-    options=Options(
-        exact=each("-q -v -U -V -l"),
-        longs=each(
-            "quiet verbose upgrade user local outdated uptodate no-deps pre dry-run no-input"
-            " no-cache-dir no-color disable-pip-version-check force-reinstall version yes all"
-        ),
-        long_valued=each("format"),
-    ),
-    ask=each("list show freeze check inspect"),
-    run=each("config"),
-    package=_PYTHON_PACKAGE,
-)
-
-
-@dataclass(frozen=True)
 class _Runner:
     """Runs the program that it is given: the rule has to name that one, too. Before it come
     options, and so many `others`."""
@@ -336,8 +274,7 @@ _CHECKS: Final[dict[str, Check]] = {
     "sed": _sed,
     "awk": _awk,
     "make": _make,
-    "npm": _NPM,
-    "pip": _PIP,
+    **MANAGERS,
     "rg": _all_but(longs=("pre", "hostname-bin")),
     "sort": _all_but("oT", ("output", "compress-program", "temporary-directory", "files0-from")),
     "fd": _all_but("xX", ("exec", "exec-batch")),
@@ -381,12 +318,11 @@ _CHECKS: Final[dict[str, Check]] = {
     "pipx": _Runner(others=1),
 }
 # Those that are found anywhere in a command of which the rule names no program.
-_TWELVE: Final = each("git find tar rsync ssh sed awk xargs env make npm pip")
+_EVERYWHERE: Final = each("git find tar rsync ssh sed awk xargs env make") | frozenset(MANAGERS)
 _SAME: Final = {
     **dict.fromkeys(("gawk", "mawk", "nawk", "original-awk"), "awk"),
     **dict.fromkeys(("gtar", "bsdtar"), "tar"),
     **dict.fromkeys(("gmake", "bmake"), "make"),
-    **dict.fromkeys(("pnpm", "yarn", "bun"), "npm"),
     "gsed": "sed",
     "ripgrep": "rg",
     "fdfind": "fd",

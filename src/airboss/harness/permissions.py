@@ -29,6 +29,8 @@ _UNSEEN: Final = frozenset({"newFileContents", "fileEdits"})
 _EVERYTHING: Final = ("policy approve-all", "policy caged")
 # Of files that links lead to.
 _MOST_SHOWN: Final = 3
+_BY_A_SERVER: Final = "This tool's MCP server runs outside of the cage."
+_BY_AIRBOSS: Final = "Airboss does this itself, outside of the cage."
 _HOW_TO_ALLOW: Final = "To be asked instead, restart Airboss with --permissions ask."
 
 
@@ -81,12 +83,16 @@ class PolicyRule:
             no = f"Airboss does not know what “{request.kind}” does, so it is refused."
             return Ruling(PermissionAnswer(False, no), by)
         about = _About(request, self)
-        kept = first([kept for kept in rules if about.lets_speak(kept.rule)], request, self.cwd)
+        kept = about.speaking(rules)
         if kept is not None:
-            spoken = self._by_rule(kept)
+            spoken = self._by_rule(kept, about)
             if spoken is not None:
                 return Ruling(_with_links(spoken, about), f"rule {kept.id}", kept.rule)
         return Ruling(_with_links(self._by_policy(about), about), by)
+
+    def has_rule(self, request: PermissionRequest, rules: Rules) -> bool:
+        """Whether one of them speaks for the request."""
+        return _About(request, self).speaking(rules) is not None
 
     def may_be_widened(self, request: PermissionRequest) -> bool:
         """Whether an extension's yes counts where this policy wants a person to be asked: not where
@@ -101,21 +107,26 @@ class PolicyRule:
         rule = suggest(request, self.cwd, redactor)
         return rule if rule and _About(request, self).lets_speak(rule) else None
 
-    def _by_rule(self, kept: KeptRule) -> PermissionAnswer | MustAsk | None:
-        """None where a rule would widen what is no more than reading."""
+    def _by_rule(self, kept: KeptRule, about: "_About") -> PermissionAnswer | MustAsk | None:
+        """None where a rule would widen what is no more than reading: the policy speaks then."""
         match kept.rule.verdict, self.policy:
             case "deny", _:
                 return PermissionAnswer(False, f"A rule of {kept.who} refuses it.")
             case "allow", "ask" | "caged" | "approve-all":
                 return PermissionAnswer(True, f"A rule of {kept.who} allows it.")
-            case "ask", "ask" | "caged" | "approve-all":
+            case "ask", _ if not self._refuses(about):
                 return MustAsk(f"A rule of {kept.who} requires approval.")
             case _:
                 return None
 
+    def _refuses(self, about: "_About") -> bool:
+        answer = self._by_policy(about)
+        return isinstance(answer, PermissionAnswer) and not answer.allowed
+
     def _by_policy(self, about: "_About") -> PermissionAnswer | MustAsk:
         if about.is_outside and self.policy in ("ask", "caged", "approve-all"):
-            return MustAsk("This tool's MCP server runs outside of the cage.")
+            is_server = about.request.kind == "mcp"
+            return MustAsk(_BY_A_SERVER if is_server else _BY_AIRBOSS)
         if self.policy == "approve-all":
             return PermissionAnswer(True, "The policy approve-all allows it.")
         asks = self.policy in ("ask", "caged")
@@ -146,7 +157,10 @@ class _About:
 
     @property
     def is_outside(self) -> bool:
-        """Whether it is about a tool of a server that runs outside of the cage, or may be."""
+        """Whether it is done outside of the session's cage, or may be: by the server itself, or by
+        an MCP server that runs there."""
+        if self.request.on_host:
+            return self.rule.is_caged
         if self.request.kind != "mcp" or not self.rule.outside:
             return False
         name = self.request.raw.get("serverName")
@@ -181,6 +195,10 @@ class _About:
         said = {os.path.normpath(self.rule.cwd / path) for path in self.request.paths}
         found = [path for path in self.paths if path is not None and path not in said]
         return [path for path in found if not Path(path).is_relative_to(self.rule.cwd)]
+
+    def speaking(self, rules: Rules) -> KeptRule | None:
+        may_speak = [kept for kept in rules if self.lets_speak(kept.rule)]
+        return first(may_speak, self.request, self.rule.cwd)
 
     def lets_speak(self, rule: Rule) -> bool:
         """One that allows must name what is protected."""

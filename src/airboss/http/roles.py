@@ -110,6 +110,7 @@ _BESIDE: Final[_Table] = {
 MORE_NEEDED: Final[Mapping[str, str]] = {
     "start_session": "wider permissions need `own`",
     "start_run": "a wider cage needs `own`",
+    "run_again": "a wider cage needs `own`",
     "start_task_run": "a wider cage needs `own`",
     "change_session": "wider permissions need `own`",
     "fork_session": "wider permissions need `own`",

@@ -23,6 +23,8 @@ class PermissionRequest:
     raw: Mapping[str, Any]
     # What of `raw` was too long to be read whole.
     gaps: frozenset[str] = frozenset()
+    # Whether the server itself does it, outside of any cage.
+    on_host: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from airboss.model.cage_bounds import ServerCages
 from airboss.service.entries import Entries
 from airboss.service.entry_files import FileReading
 from airboss.service.entry_reader import in_thread
+from airboss.service.folder_files import lies_with_secrets
 from airboss.service.installed import Installed
 from airboss.service.trust import digest_of, whole_path
 
@@ -155,7 +156,18 @@ class EntryChecks:
         if not await in_thread(lambda: _is_inside(path, roots)):
             allowed = ", ".join(str(root) for root in roots)
             raise Invalid(f"{path} is outside the folders where agents may work ({allowed}).")
+        if await in_thread(lambda: self._is_closed(path)):
+            raise Invalid(f"{path} lies where secrets are kept.")
         return await self.entries.files.read(path, quotes=await self.entries.may_quote(path))
+
+    def _is_closed(self, path: Path) -> bool:
+        """What is wrong with a file tells the names in it. The project's own entry is read anyway,
+        wherever it lies."""
+        if self.entries.may_quote_here(path):
+            return False
+        folders, real = self.entries.folders, Path(os.path.realpath(path))
+        roots = [root for root in folders.roots if real.is_relative_to(root)]
+        return all(lies_with_secrets(real, root, folders.protected) for root in roots)
 
     async def install_for_test(self, text: str) -> InstallResult:
         """Seed 001's `installJobsEntry`: path, then entry, then whether it may be installed."""

@@ -22,7 +22,7 @@ from airboss.service.file_versions import (
     read_version,
     replace_version,
 )
-from airboss.service.folder_files import is_secret
+from airboss.service.folder_files import lies_with_secrets
 from airboss.service.trust import whole_path
 
 if TYPE_CHECKING:
@@ -155,8 +155,7 @@ class EntryEditor:
         if root is None:
             allowed = ", ".join(str(root) for root in folders.roots)
             return f"{path} is outside the folders where agents may work ({allowed})."
-        is_protected = any(not one.above for one in folders.protected.touched([str(real)]))
-        if is_protected or is_secret(real.relative_to(root)):
+        if lies_with_secrets(real, root, folders.protected):
             return f"{path} lies where secrets are kept."
         return None
 

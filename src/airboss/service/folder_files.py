@@ -125,19 +125,16 @@ class FolderFiles:
             raise Invalid("This is no usable path.") from None
         if not real.is_relative_to(folder):
             raise Invalid(f"{path} is outside the session's folder, {folder}.")
-        if is_secret(real.relative_to(folder)) or self._is_protected(real):
+        if lies_with_secrets(real, folder, self.protected):
             raise Invalid(f"{path} may contain secrets, so it is not shown.")
         return real
-
-    def _is_protected(self, real: Path) -> bool:
-        return any(not one.above for one in self.protected.touched([str(real)]))
 
     def _walk(self, folder: Path) -> Iterator[str]:
         """By breadth, so that of a very large folder the upper files are found."""
         waiting = [folder]
         while waiting:
             here = waiting.pop(0)
-            if here != folder and self._is_protected(here):
+            if here != folder and _is_inside(here, self.protected):
                 continue
             try:
                 with os.scandir(here) as found:
@@ -150,6 +147,15 @@ class FolderFiles:
                         waiting.append(Path(entry.path))
                 elif entry.is_file(follow_symlinks=False) and not is_secret(Path(entry.name)):
                     yield os.path.relpath(entry.path, folder)
+
+
+def lies_with_secrets(real: Path, root: Path, protected: Protected) -> bool:
+    """Whether a file below this root is, by its name or place, one that may contain secrets."""
+    return is_secret(real.relative_to(root)) or _is_inside(real, protected)
+
+
+def _is_inside(real: Path, protected: Protected) -> bool:
+    return any(not one.above for one in protected.touched([str(real)]))
 
 
 def is_secret(path: Path) -> bool:

@@ -25,7 +25,7 @@ def create_extension(name: str, *, is_own: bool, is_javascript: bool, is_json: b
     here = Path.cwd()
     root = user_folder(os.environ, Path.home()) if is_own else project_folder(find_repo_root(here))
     language = "javascript" if is_javascript else "python"
-    file = scaffold(root / name, language)
+    file = scaffold(Path(os.path.realpath(root)) / name, language)
     if is_json:
         scope = "user" if is_own else "project"
         print_json({"name": name, "scope": scope, "language": language, "path": str(file.parent)})

@@ -182,8 +182,11 @@ async def move_run(run: str, asked: MoveRun, use: Use, who: Who) -> RunView:
 
 
 @router.post("/{run}/again", status_code=201)
-async def run_again(run: str, runs: UseRuns, who: Who, response: Response) -> RunView:
-    """Run the same job again as a new run, with the same input and folder."""
+async def run_again(
+    run: str, runs: UseRuns, sessions: UseSessions, who: Who, by: UseAsker, response: Response
+) -> RunView:
+    """Run the same job again as a new run, with the same input, folder and cage."""
+    must_be_known(sessions, (await runs.show(run)).cage, by)
     view = await runs.again(run, who)
     response.headers["Location"] = f"/api/v1/runs/{view.id}"
     return view

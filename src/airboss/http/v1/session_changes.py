@@ -10,7 +10,7 @@ from airboss.http.description import refused
 from airboss.http.roles import Router, UseAsker
 from airboss.http.services import UseSessions, Who
 from airboss.http.v1.streams import ModelName, RequestBody
-from airboss.http.v1.wider_permissions import must_be_granted
+from airboss.http.v1.wider_permissions import must_be_granted, must_be_granted_to_copy
 from airboss.model.ids import PromptId
 from airboss.model.views import SessionView
 from airboss.service.forked_sessions import ForkWish
@@ -77,7 +77,8 @@ async def change_session(
     the next turn. Fields that are left out do not change. Wider permissions need `own`."""
     switch = asked.switch
     if asked.permissions:
-        must_be_granted(sessions, asked.permissions, (await sessions.show(session)).policy, by)
+        view = await sessions.show(session)
+        must_be_granted(sessions, asked.permissions, view.policy, by, view.cage_profile)
     said = (asked.title, asked.pinned) != (None, None) or switch == Switch()
     notes = noted(asked.title, asked.pinned, who, sessions.redactor) if said else []
     if switch != Switch():
@@ -125,5 +126,5 @@ async def fork_session(
     before = PromptId(asked.before) if asked and asked.before else None
     permissions = asked.permissions if asked else None
     if permissions:
-        must_be_granted(sessions, permissions, (await sessions.show(session)).policy, by)
+        must_be_granted_to_copy(sessions, permissions, await sessions.show(session), by)
     return await sessions.fork(session, ForkWish(before, permissions), who)

@@ -10,6 +10,7 @@ from airboss.harness.session_cage import unknown_profile
 from airboss.http.roles import Asker
 from airboss.model.policies import is_wider, may_be_caged
 from airboss.model.setup_bounds import widening
+from airboss.model.views import SessionView
 from airboss.service.sessions import Sessions
 from airboss.session_keys import SessionKeys
 from airboss.settings import Policy
@@ -20,13 +21,28 @@ CageName: TypeAlias = Annotated[
 ]
 
 
-def must_be_granted(sessions: Sessions, wished: Policy | None, now: str, by: Asker) -> None:
-    """Not where a cage of the server's own bounds them."""
+def must_be_granted(
+    sessions: Sessions, wished: Policy | None, now: str, by: Asker, cage: str | None = None
+) -> None:
+    """Not where a cage of the server's own bounds them; the session may have one that is wider."""
     if wished is None or not is_wider(wished, now):
         return
     if sessions.cages.said.are_offered and may_be_caged(sessions.policy, wished):
+        if by.role != "own":
+            must_be_known(sessions, cage, by)
         return
     by.must_have("own", "it widens what the session may do")
+
+
+def must_be_granted_to_copy(
+    sessions: Sessions, wished: Policy | None, view: SessionView, by: Asker
+) -> None:
+    """A copy with another policy than `caged` leaves the cage, which bounded what the session's
+    policy allows: it may then do no more than a new session."""
+    cage = view.cage_profile
+    must_be_granted(sessions, wished, view.policy, by, cage)
+    if cage is not None and wished != "caged":
+        must_be_granted(sessions, wished, sessions.policy, by)
 
 
 def must_be_known(sessions: Sessions, cage: str | None, by: Asker) -> None:
