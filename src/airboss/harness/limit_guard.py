@@ -10,7 +10,7 @@ from airboss.harness.limits import Budget, Reached
 from airboss.harness.pending_items import PendingItems
 from airboss.harness.permissions import record
 from airboss.harness.session_state import SessionState
-from airboss.harness.turn import Turn, within
+from airboss.harness.turn import Turn, paused, within
 from airboss.model.events import TurnUsage
 from airboss.model.inbox_events import ItemSettled, granted_by
 from airboss.model.usage import Spent, Usage
@@ -132,14 +132,11 @@ class LimitGuard:
         answered = asyncio.get_running_loop().create_future()
         budget.waiting.append(answered)
         self._shared.add(answered)
-        pause = self._state.pause
+        reason = f"your decision: {reached} is reached"
         self._state.watch.hold()
-        if pause is not None:
-            pause.begin(f"your decision: {reached} is reached")
         try:
-            await answered
-            if pause is not None and not self._state.waiting:
-                await pause.end()
+            async with paused(self._state.pause, reason, answered):
+                await answered
         finally:
             self._shared.discard(answered)
             if not self._state.waiting:
