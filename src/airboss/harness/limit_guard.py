@@ -10,7 +10,7 @@ from airboss.harness.limits import Budget, Reached
 from airboss.harness.pending_items import PendingItems
 from airboss.harness.permissions import record
 from airboss.harness.session_state import SessionState
-from airboss.harness.turn import Turn, paused, within
+from airboss.harness.turn import Turn, within
 from airboss.model.events import TurnUsage
 from airboss.model.inbox_events import ItemSettled, granted_by
 from airboss.model.usage import Spent, Usage
@@ -133,14 +133,11 @@ class LimitGuard:
         budget.waiting.append(answered)
         self._shared.add(answered)
         reason = f"your decision: {reached} is reached"
-        self._state.watch.hold()
         try:
-            async with paused(self._state.pause, reason, answered):
+            async with self._state.paused(self._state.pause, reason, answered):
                 await answered
         finally:
             self._shared.discard(answered)
-            if not self._state.waiting:
-                self._state.watch.go_on()
 
     def cancel(self) -> None:
         """The turn is stopped: it waits for nobody."""
@@ -156,7 +153,7 @@ class LimitGuard:
 
     async def _listen(self, turn: Turn) -> None:
         while not turn.over.is_set():
-            if self._state.waiting or self._shared:  # it is not the agent who is waited for
+            if self._state.is_held:
                 self._heard_at = time.monotonic()
             quiet = time.monotonic() - self._heard_at
             reached = [budget.idle(quiet / 60) for budget in self._state.budgets]

@@ -30,7 +30,7 @@ from airboss.harness.risks import risk_of
 from airboss.harness.rule_options import rule_options
 from airboss.harness.session_state import SessionState, WaitingItem
 from airboss.harness.subjects import was_cut
-from airboss.harness.turn import Pause, paused
+from airboss.harness.turn import Pause
 from airboss.log.writer import LogLine, commit, now_ms, say
 from airboss.model.events import Event
 from airboss.model.ids import PromptId, SessionId, new_item_id
@@ -323,8 +323,7 @@ class PendingItems:
         asked = waiting.asked
         self._state.waiting[asked.item] = waiting
         self._state.files.asked(self._state.writer, asked)
-        self._state.watch.hold()
-        async with paused(pause, reason_of(asked), asked.item):
+        async with self._state.paused(pause, reason_of(asked), asked.item):
             try:
                 settled = await self._settled(waiting)
             except asyncio.CancelledError:
@@ -333,8 +332,6 @@ class PendingItems:
             finally:
                 self._state.waiting.pop(asked.item, None)
                 self._state.files.settled(asked)
-                if not self._state.waiting:
-                    self._state.watch.go_on()
         return settled
 
     def _give_up(self, waiting: WaitingItem) -> None:
