@@ -5,7 +5,8 @@ import contextlib
 
 import pytest
 
-from airboss.engine.slots import CalledAway, Slots
+from airboss.engine.slots import Slots
+from airboss.harness.turn import CalledAway
 
 
 class Worker:

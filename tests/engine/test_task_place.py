@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from airboss.engine.slots import CalledAway, Slots
+from airboss.engine.slots import Slots
 from airboss.engine.task_place import TaskPlace
-from airboss.harness.turn import Request
+from airboss.harness.turn import CalledAway, Request
 from airboss.log.log import EventLog
 from airboss.model.ids import PromptId, TaskRunId
 from tests.engine.crew import place_in, work_at_random

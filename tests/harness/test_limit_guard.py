@@ -188,3 +188,31 @@ async def test_who_waits_behind_the_approval_of_another_session_is_not_silent(
     assert desk.state.is_held
     desk.state.wait_behind("call_1", None)
     assert not desk.state.is_held
+
+
+@pytest.mark.parametrize("asks", [True, False], ids=["asks itself", "behind another"])
+async def test_who_is_called_away_while_it_waits_for_a_place_is_refused(
+    log: EventLog, asks: bool
+) -> None:
+    budget = Budget("task x", UsageLimits(tokens=10), is_asked=not asks)
+    desk = Desk(await state_in(log, TASK, budgets=TaskBudgets({TASK: (budget,)})))
+    guard = LimitGuard(desk.state, desk.pending, None)
+    with (place := place_in(log, Slots(0))):
+        turn = desk.state.begin_turn(PromptId("pro_1"), Request(TASK, place))
+        guard.count(turn, CALL)
+        holding = asyncio.create_task(guard.hold(turn))
+        async with asyncio.timeout(20):
+            while place.waits_for is None:  # noqa: ASYNC110 - it says so in the same moment
+                await asyncio.sleep(0)
+        if asks:
+            await desk.settle("go-on")
+        else:
+            budget.release()
+        async with asyncio.timeout(20):
+            while not place.waits_for.startswith("a free place"):  # noqa: ASYNC110
+                await asyncio.sleep(0)
+        place.call_away()
+        assert await asyncio.wait_for(holding, 5) == Refusal()
+        asking = asyncio.create_task(desk.pending.decide(SHELL))
+        await desk.settle("allow-once")
+        assert not (await asyncio.wait_for(asking, 5)).allowed, "it never goes on again"

@@ -9,14 +9,11 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from airboss.harness.turn import CalledAway
 from airboss.model.run_events import ON_ALL_MACHINES
 
 # Its turn comes with a slot, or without one.
 _Waiter: TypeAlias = "tuple[str, int, asyncio.Future[bool], Callable[[], None]]"
-
-
-class CalledAway(Exception):
-    """Raised where somebody waited for a slot who is not to work any more."""
 
 
 @dataclass

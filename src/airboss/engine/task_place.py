@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from airboss.engine.slots import SlotPlace, Slots
+from airboss.harness.turn import CalledAway
 from airboss.log.writer import Writer
 from airboss.model.run_events import WorkGoing, WorkStarted, WorkWaiting
 from airboss.model.task_events import TaskGoing, TaskWaiting
@@ -24,6 +25,7 @@ class TaskPlace:
     # Why its agent waits for people, by what it waits for.
     _waits: dict[object, str] = field(init=False, default_factory=dict[object, str])
     _is_left: bool = field(init=False, default=False)
+    _is_called_away: bool = field(init=False, default=False)
     _is_for_person: bool = field(init=False, default=False)
     _slot: SlotPlace | None = field(init=False, default=None)
 
@@ -63,6 +65,8 @@ class TaskPlace:
     async def end(self, wait: object = None) -> None:
         """It goes on, with a place; but while others wait, without one."""
         self._waits.pop(wait, None)
+        if self._is_called_away:
+            raise CalledAway
         while self._slot and not self._waits and not self._is_left:
             if await self._slot.take():
                 break
@@ -70,7 +74,8 @@ class TaskPlace:
             self._go_on()
 
     def call_away(self) -> None:
-        """It waits for a slot no longer."""
+        """It waits for a slot no longer, and never again."""
+        self._is_called_away = True
         if self.slots:
             self.slots.call_away(self.started.task_run)
 

@@ -82,6 +82,10 @@ class AcceptedPrompt:
         return await asyncio.shield(self._answer)
 
 
+class CalledAway(Exception):
+    """Raised where somebody waited for a place who is not to work any more."""
+
+
 class Pause(Protocol):
     """Whoever works for a job gives up their place while a person is waited for. Several may be,
     each for something else (`wait`)."""
@@ -101,7 +105,7 @@ class Pause(Protocol):
         ...
 
     async def end(self, wait: object = None) -> None:
-        """Comes when there is a place, or another is waited for."""
+        """Comes when there is a place, or another is waited for. It may raise `CalledAway`."""
         ...
 
 
