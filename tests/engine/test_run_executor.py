@@ -14,7 +14,7 @@ from airboss.engine.run_records import RunRecords
 from airboss.engine.slots import Slots
 from airboss.engine.walk import RunTask
 from airboss.entry.build import ref, seq
-from airboss.entry.document import Availability, Entry, Job, Task
+from airboss.entry.document import Availability, Entry, Job, Limits, Task
 from airboss.model.ids import RunId, new_lone_run_id
 from airboss.model.redaction import Redactor
 from airboss.model.run_events import LoneTask, RunAccepted, RunEnding, RunRetried
@@ -30,10 +30,11 @@ EARLY = Task(
     require_user_input=False,
     availability=Availability(previous_tasks=("plan",)),
 )
+LATE = Task(prompt=("Do it.",), require_user_input=False, limits=Limits(turns=5))
 ENTRY = Entry(
     models={"driving": "driver"},
     prompt_variables={},
-    tasks={"early": EARLY},
+    tasks={"early": EARLY, "late": LATE},
     jobs={"deliver": Job(work=seq(ref("early"), ref("early")))},
     grid=(),
 )
@@ -154,6 +155,18 @@ async def test_who_is_dismissed_ends_with_the_run_and_is_canceled(executor: RunE
     assert (ended.state, ended.reason) == ("canceled", "Stopped by me.")
     assert (await said(executor, name))[2:] == ["run.ending", "run.work.cut", "run.ended"]
     assert not executor.records.is_busy
+
+
+async def test_what_a_task_may_use_is_forgotten_with_its_run(executor: RunExecutor) -> None:
+    await begin(executor)
+    with pytest.raises(AttributeError) as fault:  # there is nobody who opens its session
+        await executor.run_task(RUN, RunTask("0.0", ref("late"), ()))
+    task = (await only_task_run(executor)).id
+    assert executor.budgets.of(task)
+    ending = await executor.crash_run(RUN, "0.0", fault.value)
+    assert await executor.begin_ending(RUN, ending) == ending
+    await executor.dismiss(RUN, ending)
+    assert executor.budgets.of(task) == ()
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,10 @@
 import asyncio
 import contextlib
 
-from airboss.engine.slots import CalledAway, Slots
+import pytest
+
+from airboss.engine.slots import Slots
+from airboss.harness.turn import CalledAway
 
 
 class Worker:
@@ -101,6 +104,45 @@ async def test_one_who_is_called_away_waits_no_longer_and_the_next_has_its_turn(
     assert (order, slots.taken_count) == (["a", "c"], 1)
     workers[2].leave.set()
     await settle()
+    assert slots.taken_count == 0
+
+
+async def test_who_asks_twice_for_the_slot_of_one_place_has_one_slot() -> None:
+    slots, order = Slots(2), list[str]()
+    workers = [Worker(slots, key, order) for key in ("a", "b")]
+    await settle()
+    with slots.place("c", lambda: None) as place:
+        asking = [asyncio.create_task(place.take()) for _ in range(3)]
+        await settle()
+        for worker in workers:
+            worker.leave.set()
+            await worker.task
+        async with asyncio.timeout(5):
+            for one in asking:
+                await one
+        assert (slots.keys, slots.taken_count) == ({"c"}, 1)
+    assert slots.taken_count == 0
+
+
+@pytest.mark.parametrize("handed", [False, True], ids=["waiting", "at its turn"])
+async def test_who_gives_back_what_is_not_there_yet_goes_on_without_it(handed: bool) -> None:
+    slots, order = Slots(1), list[str]()
+    first = Worker(slots, "a", order)
+    await settle()
+    with slots.place("b", lambda: None) as place:
+        asking = [asyncio.create_task(place.take()) for _ in range(2)]
+        await settle()
+        if handed:
+            first.leave.set()
+            await asyncio.sleep(0)  # the slot is handed over, and not yet taken
+        place.give_back()
+        for one in asking:
+            await asyncio.wait_for(one, 5)
+        assert slots.keys == (frozenset() if handed else {"a"})
+        again = asyncio.create_task(place.take())
+        first.leave.set()
+        await asyncio.wait_for(again, 5)
+        assert slots.keys == {"b"}
     assert slots.taken_count == 0
 
 

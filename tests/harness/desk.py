@@ -24,9 +24,12 @@ class Slot:
     said: list[str] = field(default_factory=list[str])
     begun: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def begin(self, reason: str) -> None:
+    def begin(self, reason: str, wait: object = None) -> None:
         self.said.append(reason)
         self.begun.set()
+
+    def drop(self, wait: object) -> None:
+        pass
 
     def behind(self, reason: str | None) -> None:
         self.said.append(reason or "goes on by itself")
@@ -34,7 +37,7 @@ class Slot:
     def busy(self, reason: str | None) -> None:
         self.said.append(reason or "not busy any more")
 
-    async def end(self) -> None:
+    async def end(self, wait: object = None) -> None:
         self.said.append("goes on")
 
 

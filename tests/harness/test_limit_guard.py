@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from airboss.engine.slots import Slots
 from airboss.harness.limit_guard import LIMIT_REACHED, LimitGuard, Refusal
 from airboss.harness.limits import Budget
 from airboss.harness.turn import Request
@@ -14,6 +15,7 @@ from airboss.model.inbox_events import LimitReached
 from airboss.model.limits import UsageLimits
 from airboss.runtime.permission import permission_request
 from airboss.runtime.signals import UsageSeen
+from tests.engine.crew import place_in
 from tests.harness.desk import Desk
 from tests.harness.states import TaskBudgets, kinds, state_in, story
 
@@ -21,6 +23,15 @@ TASK = TaskRunId("tsk_1")
 CALL = UsageSeen("m", 10, 5, 1.0, sub_agent=False)
 READ = permission_request(
     {"permissionRequest": {"kind": "read", "path": "/work/a", "toolCallId": "call_1"}}
+)
+SHELL = permission_request(
+    {
+        "permissionRequest": {
+            "kind": "shell",
+            "fullCommandText": "rm x",
+            "toolCallId": "call_1",
+        }
+    }
 )
 
 
@@ -137,3 +148,71 @@ async def test_an_agent_that_says_nothing_for_too_long_is_asked_about_until_it_s
     assert not turn.must_stop
     guard.end(turn)
     await guard.close()
+
+
+async def test_who_waits_for_a_place_behind_an_answer_is_neither_at_work_nor_silent(
+    log: EventLog,
+) -> None:
+    slots, limits = Slots(1), UsageLimits(idle_minutes=0.001)
+    desk = Desk(await state_in(log, TASK, limits))
+    guard = LimitGuard(desk.state, desk.pending, None)
+    with (place := place_in(log, slots)), (other := place_in(log, slots, "2")):
+        turn = desk.state.begin_turn(PromptId("pro_1"), Request(TASK, place))
+        desk.state.watch.start()
+        asking = asyncio.create_task(desk.pending.decide(SHELL))
+        await desk.asked()
+        await other.end()
+        await desk.settle("allow-once")
+        async with asyncio.timeout(20):
+            while not desk.state.is_held or desk.state.waiting:  # noqa: ASYNC110 - no event
+                await asyncio.sleep(0.005)
+        desk.state.watch.lap()
+        listening = asyncio.create_task(guard._listen(turn))  # pyright: ignore[reportPrivateUsage]
+        await asyncio.sleep(0.2)
+        assert desk.state.watch.lap() == 0
+        assert not asking.done()
+        assert "limit.reached" not in await kinds(log)
+        listening.cancel()
+        other.begin("your answer")
+        assert (await asyncio.wait_for(asking, 5)).allowed
+        assert not desk.state.is_held
+        await asyncio.sleep(0.02)
+        assert desk.state.watch.lap() > 0, "it works again"
+
+
+async def test_who_waits_behind_the_approval_of_another_session_is_not_silent(
+    log: EventLog,
+) -> None:
+    desk, _ = await guarded(log)
+    desk.state.wait_behind("call_1", "the approval of another")
+    assert desk.state.is_held
+    desk.state.wait_behind("call_1", None)
+    assert not desk.state.is_held
+
+
+@pytest.mark.parametrize("asks", [True, False], ids=["asks itself", "behind another"])
+async def test_who_is_called_away_while_it_waits_for_a_place_is_refused(
+    log: EventLog, asks: bool
+) -> None:
+    budget = Budget("task x", UsageLimits(tokens=10), is_asked=not asks)
+    desk = Desk(await state_in(log, TASK, budgets=TaskBudgets({TASK: (budget,)})))
+    guard = LimitGuard(desk.state, desk.pending, None)
+    with (place := place_in(log, Slots(0))):
+        turn = desk.state.begin_turn(PromptId("pro_1"), Request(TASK, place))
+        guard.count(turn, CALL)
+        holding = asyncio.create_task(guard.hold(turn))
+        async with asyncio.timeout(20):
+            while place.waits_for is None:  # noqa: ASYNC110 - it says so in the same moment
+                await asyncio.sleep(0)
+        if asks:
+            await desk.settle("go-on")
+        else:
+            budget.release()
+        async with asyncio.timeout(20):
+            while not place.waits_for.startswith("a free place"):  # noqa: ASYNC110
+                await asyncio.sleep(0)
+        place.call_away()
+        assert await asyncio.wait_for(holding, 5) == Refusal()
+        asking = asyncio.create_task(desk.pending.decide(SHELL))
+        await desk.settle("allow-once")
+        assert not (await asyncio.wait_for(asking, 5)).allowed, "it never goes on again"

@@ -34,9 +34,12 @@ class Place:
     def __init__(self) -> None:
         self.given_back = asyncio.Event()
 
-    def begin(self, reason: str) -> None:
+    def begin(self, reason: str, wait: object = None) -> None:
         assert reason
         self.given_back.set()
+
+    def drop(self, wait: object) -> None:
+        raise AssertionError("it waits for nobody any more")
 
     def behind(self, reason: str | None) -> None:
         raise AssertionError("it keeps its place then")
@@ -44,7 +47,7 @@ class Place:
     def busy(self, reason: str | None) -> None:
         raise AssertionError("it waits for a person")
 
-    async def end(self) -> None:
+    async def end(self, wait: object = None) -> None:
         raise AssertionError("whoever goes on takes it")
 
 

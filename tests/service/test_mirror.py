@@ -50,6 +50,34 @@ async def test_what_is_said_and_done_is_written_once_also_behind_a_restart(tmp_p
             assert [line["role"] for line in lines(file)] == [*roles, "user", "assistant"]
 
 
+async def test_lines_of_others_are_left_as_they_are_and_stop_no_session(tmp_path: Path) -> None:
+    folder = tmp_path / "transcripts"
+    settings: dict[str, Any] = {"transcripts": folder}
+    others = ['{"note": "kept"}', "[1]", "7", '{"key": 7}', "no JSON", "[" * 100_000, ""]
+    async with on_stage(Stage()) as stage:
+        async with house_in(tmp_path, **provider(stage), **settings) as house:
+            first = (await house.sessions.start("house/stand-in", str(house.work), ME)).id
+            second = (await house.sessions.start("house/stand-in", str(house.work), ME)).id
+            await turn(house, first, "say one", 1)
+            file, other = (folder / f"{session}.jsonl" for session in (first, second))
+            assert await soon(lambda: file.exists() and len(lines(file)) == 2)
+        strange = "\n".join(others) + "\n"
+        file.write_text(file.read_text("utf-8") + strange, "utf-8")
+        async with house_in(tmp_path, **provider(stage), **settings) as house:
+            mirror = house.services.status.mirror
+            assert isinstance(mirror, Mirror)
+            for session in (first, second):
+                await house.sessions.resume(session, ME)
+            await turn(house, first, "say two", 2)
+            await turn(house, second, "say three", 1)
+            assert await soon(lambda: other.exists() and len(lines(other)) == 2)
+            assert await soon(lambda: file.read_text("utf-8").count('"key": "') == 4)
+            assert mirror.audit == "complete"
+        before, after = file.read_text("utf-8").split(strange)
+        keys = [json.loads(line)["key"] for line in (before + after).splitlines()]
+        assert len(keys) == len(set(keys)) == 4
+
+
 async def test_without_a_folder_nothing_is_written_and_a_hook_changes_what_is(
     tmp_path: Path,
 ) -> None:

@@ -14,6 +14,7 @@ from airboss.log.log import EventLog
 from airboss.service.shared_slots import SharedSlots
 from airboss.store.postgres_database import PostgresDatabase
 from airboss.store.slot_rows import SlotRows
+from tests.engine.crew import work_at_random
 from tests.log.neighbours import register
 from tests.pauses import pauses
 
@@ -29,6 +30,7 @@ class Machine:
     name: str
     database: PostgresDatabase
     slots: Slots
+    log: EventLog
     waited: list[str] = field(default_factory=list[str])
     tasks: "dict[str, asyncio.Task[None]]" = field(default_factory=dict[str, "asyncio.Task[None]"])
 
@@ -60,7 +62,7 @@ async def machine(url: str, name: str, count: int, most: int | None) -> AsyncGen
             slots = Slots(count, most)
             shared = SharedSlots(slots, SlotRows(database, name), log)
             shared.start()
-            made = Machine(name, database, slots)
+            made = Machine(name, database, slots, log)
             try:
                 yield made
             finally:
@@ -152,3 +154,20 @@ async def test_a_machine_that_takes_nothing_new_lets_others_go_first(url: str) -
         await one.end("a")
         await until(lambda: two.slots.keys == at("c"))
         assert one.slots.keys == frozenset()
+
+
+async def test_a_task_that_is_said_twice_counts_once(url: str) -> None:
+    async with machine(url, "one", 4, 2) as one:
+        rows = SlotRows(one.database, "one")
+        assert await rows.settle((), ("a", "a"), 2) == at("a")
+        assert await rows.settle(("a",), ("a", "b"), 2) == at("a", "b")
+        assert await rows.settle((), (), 2) == frozenset()
+
+
+async def test_what_agents_ask_at_once_on_two_machines_loses_no_place(url: str) -> None:
+    async with machine(url, "one", 4, 2) as one, machine(url, "two", 1, 2) as two:
+        async with asyncio.TaskGroup() as group:
+            for seed, some in enumerate((one, two)):
+                group.create_task(work_at_random(some.log, some.slots, seed, 3, 6))
+        rows = text("SELECT count(*) = 0 FROM slots")
+        await until(lambda: one.database.read(lambda c: bool(c.execute(rows).scalar())))

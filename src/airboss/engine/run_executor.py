@@ -286,6 +286,7 @@ class RunExecutor:
         said = TaskEnded(outcome=outcome, reason=ending.reason, who=ending.who, usage=untold)
         own.say_from("end", said)
         own.release()
+        self.budgets.end_task(executor.agents.task_run)
         return None
 
     # What a person asks for.

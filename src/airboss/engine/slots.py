@@ -9,13 +9,11 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from airboss.harness.turn import CalledAway
 from airboss.model.run_events import ON_ALL_MACHINES
 
-_Waiter: TypeAlias = "tuple[str, int, asyncio.Future[None], Callable[[], None]]"
-
-
-class CalledAway(Exception):
-    """Raised where somebody waited for a slot who is not to work any more."""
+# Its turn comes with a slot, or without one.
+_Waiter: TypeAlias = "tuple[str, int, asyncio.Future[bool], Callable[[], None]]"
 
 
 @dataclass
@@ -26,16 +24,31 @@ class SlotPlace:
     key: str
     on_wait: Callable[[], None]
     _is_taken: bool = False
+    # Of several who ask at once the first waits for the slot, and has it for all.
+    _taking: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _returns: int = 0
 
-    async def take(self) -> None:
-        if not self._is_taken:
-            await self.slots.take(self.key, self.on_wait)
-            self._is_taken = True
+    async def take(self) -> bool:
+        """No: it was given back meanwhile."""
+        returns = self._returns
+        async with self._taking:
+            if self._is_taken or self._returns != returns:
+                return self._is_taken
+            took = await self.slots.take(self.key, self.on_wait)
+            if took and self._returns != returns:
+                self.slots.give_back(self.key)
+            else:
+                self._is_taken = took
+            return self._is_taken
 
     def give_back(self) -> None:
+        """Also for those who wait for it: they go on without."""
+        self._returns += 1
         if self._is_taken:
             self._is_taken = False
             self.slots.give_back(self.key)
+        elif self._taking.locked():
+            self.slots.withdraw(self.key)
 
     def __enter__(self) -> "SlotPlace":
         return self
@@ -71,11 +84,12 @@ class Slots:
         """A place for one, not taken yet. `on_wait` hears when it has to wait."""
         return SlotPlace(self, key, on_wait)
 
-    async def take(self, key: str, on_wait: Callable[[], None]) -> None:
+    async def take(self, key: str, on_wait: Callable[[], None]) -> bool:
+        """No: it was withdrawn while it waited."""
         if self._is_shut or self._taken >= self.count or self._are_counted:
-            await self._wait(key, on_wait)
-        else:
-            self._begin(key)
+            return await self._wait(key, on_wait)
+        self._begin(key)
+        return True
 
     def _begin(self, key: str) -> None:
         self._taken += 1
@@ -107,6 +121,14 @@ class Slots:
         for waiting, _, turn, _ in self._waiting:
             if waiting == key and not turn.done():
                 turn.set_exception(CalledAway())
+        self._tell()
+
+    def withdraw(self, key: str) -> None:
+        """Who waits with this key goes on without a slot."""
+        for waiting, _, turn, _ in self._waiting:
+            if waiting == key and not turn.done():
+                turn.set_result(False)
+        self._leave_out_done()
         self._tell()
 
     def close(self, *, is_closed: bool = True) -> None:
@@ -162,9 +184,12 @@ class Slots:
                 continue
             if key in keys and not self._is_shut and self._taken < self.count:
                 self._begin(key)
-                turn.set_result(None)
+                turn.set_result(True)
             else:
                 on_wait()
+        self._leave_out_done()
+
+    def _leave_out_done(self) -> None:
         self._waiting = [one for one in self._waiting if not one[2].done()]
         heapq.heapify(self._waiting)
 
@@ -172,8 +197,8 @@ class Slots:
         if self.on_change is not None:
             self.on_change()
 
-    async def _wait(self, key: str, on_wait: Callable[[], None]) -> None:
-        turn = asyncio.get_running_loop().create_future()
+    async def _wait(self, key: str, on_wait: Callable[[], None]) -> bool:
+        turn: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         self._asked += 1
         heapq.heappush(self._waiting, (key, self._asked, turn, on_wait))
         self._tell()
@@ -181,10 +206,10 @@ class Slots:
         if not self._held and key not in self.next_keys():
             on_wait()
         try:
-            await turn
+            return await turn
         except asyncio.CancelledError:
-            is_ours = turn.done() and not turn.cancelled() and turn.exception() is None
-            if is_ours:  # a moment too late
+            is_over = turn.done() and not turn.cancelled() and turn.exception() is None
+            if is_over and turn.result():  # a moment too late
                 self._taken -= 1
                 self._keys.discard(key)
                 self._hand_out()
@@ -199,4 +224,4 @@ class Slots:
             key, _, turn, _ = heapq.heappop(self._waiting)
             if not turn.done():
                 self._begin(key)
-                turn.set_result(None)
+                turn.set_result(True)

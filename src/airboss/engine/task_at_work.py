@@ -18,10 +18,10 @@ from airboss.engine.acts import (
     RetryWord,
     Tell,
 )
-from airboss.engine.slots import CalledAway
 from airboss.engine.task import Verdict
 from airboss.engine.task_executor import TaskExecutor
 from airboss.engine.task_place import TaskPlace
+from airboss.harness.turn import CalledAway
 from airboss.log.writer import Writer
 from airboss.model.ids import TaskRunId
 from airboss.model.run_events import WorkRetrying, WorkStarted

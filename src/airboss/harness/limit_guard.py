@@ -10,7 +10,7 @@ from airboss.harness.limits import Budget, Reached
 from airboss.harness.pending_items import PendingItems
 from airboss.harness.permissions import record
 from airboss.harness.session_state import SessionState
-from airboss.harness.turn import Turn, within
+from airboss.harness.turn import CalledAway, Pause, Turn, within
 from airboss.model.events import TurnUsage
 from airboss.model.inbox_events import ItemSettled, granted_by
 from airboss.model.usage import Spent, Usage
@@ -108,8 +108,8 @@ class LimitGuard:
         for budget in self._state.budgets:
             while reached := budget.reached(before_turn=before_turn):
                 if budget.is_asked:
-                    await self._wait_for_others(budget, reached)
-                    if turn.over.is_set() or self._state.turn is not turn:
+                    may_go_on = await self._wait_for_others(budget, reached)
+                    if not may_go_on or turn.over.is_set() or self._state.turn is not turn:
                         return Refusal()
                     continue
                 settled = await self._ask(budget, reached)
@@ -127,23 +127,20 @@ class LimitGuard:
         finally:
             budget.release()
 
-    async def _wait_for_others(self, budget: Budget, reached: Reached) -> None:
+    async def _wait_for_others(self, budget: Budget, reached: Reached) -> bool:
         """Another session of the same work asks just now: one answer is enough."""
         answered = asyncio.get_running_loop().create_future()
         budget.waiting.append(answered)
         self._shared.add(answered)
-        pause = self._state.pause
-        self._state.watch.hold()
-        if pause is not None:
-            pause.begin(f"your decision: {reached} is reached")
+        reason = f"your decision: {reached} is reached"
         try:
-            await answered
-            if pause is not None and not self._state.waiting:
-                await pause.end()
+            async with self._state.paused(self._state.pause, reason, answered):
+                await answered
+        except CalledAway:
+            return False
         finally:
             self._shared.discard(answered)
-            if not self._state.waiting:
-                self._state.watch.go_on()
+        return True
 
     def cancel(self) -> None:
         """The turn is stopped: it waits for nobody."""
@@ -159,7 +156,7 @@ class LimitGuard:
 
     async def _listen(self, turn: Turn) -> None:
         while not turn.over.is_set():
-            if self._state.waiting or self._shared:  # it is not the agent who is waited for
+            if self._state.is_held:
                 self._heard_at = time.monotonic()
             quiet = time.monotonic() - self._heard_at
             reached = [budget.idle(quiet / 60) for budget in self._state.budgets]
@@ -186,9 +183,7 @@ class LimitGuard:
             for waiting in (asking, alive, over):
                 waiting.cancel()
         if asking.cancelled():
-            if pause is not None and not turn.over.is_set():
-                await pause.end()
-            return not turn.over.is_set()
+            return await self._has_place(pause, turn)
         _, settled = asking.result()
         self._heard_at = time.monotonic()
         if settled.outcome == "go-on" or turn.over.is_set():
@@ -196,6 +191,15 @@ class LimitGuard:
         if reason := _reason(reached, settled):
             self._state.stop_turn(turn, LIMIT_REACHED, reason)
         return False
+
+    async def _has_place(self, pause: Pause | None, turn: Turn) -> bool:
+        """The agent goes on before anybody could give it a place: it takes one behind that."""
+        if pause is not None and not turn.over.is_set():
+            try:
+                await pause.end()
+            except CalledAway:
+                return False
+        return not turn.over.is_set()
 
 
 def _reason(reached: Reached, settled: ItemSettled) -> str | None:

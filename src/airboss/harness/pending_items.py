@@ -30,7 +30,7 @@ from airboss.harness.risks import risk_of
 from airboss.harness.rule_options import rule_options
 from airboss.harness.session_state import SessionState, WaitingItem
 from airboss.harness.subjects import was_cut
-from airboss.harness.turn import Pause
+from airboss.harness.turn import CalledAway, Pause
 from airboss.log.writer import LogLine, commit, now_ms, say
 from airboss.model.events import Event
 from airboss.model.ids import PromptId, SessionId, new_item_id
@@ -323,22 +323,21 @@ class PendingItems:
         asked = waiting.asked
         self._state.waiting[asked.item] = waiting
         self._state.files.asked(self._state.writer, asked)
-        self._state.watch.hold()
-        if pause is not None:
-            pause.begin(reason_of(asked))
         try:
-            settled = await self._settled(waiting)
+            async with self._state.paused(pause, reason_of(asked), asked.item):
+                return await self._heard(waiting)
+        except CalledAway:  # whatever was decided, nothing goes on
+            return ItemSettled(item=asked.item, outcome="cancelled")
+
+    async def _heard(self, waiting: WaitingItem) -> ItemSettled:
+        try:
+            return await self._settled(waiting)
         except asyncio.CancelledError:
             self._give_up(waiting)
             raise
         finally:
-            self._state.waiting.pop(asked.item, None)
-            self._state.files.settled(asked)
-            if not self._state.waiting:
-                self._state.watch.go_on()
-        if pause is not None and not self._state.waiting:
-            await pause.end()
-        return settled
+            self._state.waiting.pop(waiting.asked.item, None)
+            self._state.files.settled(waiting.asked)
 
     def _give_up(self, waiting: WaitingItem) -> None:
         """Nobody waits for it any more; unless it was left for the next server."""

@@ -5,7 +5,8 @@ verbs below only.
 """
 
 import asyncio
-from collections.abc import Callable, Iterator
+import contextlib
+from collections.abc import AsyncGenerator, Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -14,7 +15,7 @@ from airboss.harness.allowances import Allowance
 from airboss.harness.file_waits import FileWaits
 from airboss.harness.limits import Budget, Stopwatch
 from airboss.harness.server_troubles import ServerTroubles
-from airboss.harness.turn import Outcome, Pause, Request, Turn
+from airboss.harness.turn import Outcome, Pause, Request, Turn, paused
 from airboss.log.writer import Writer
 from airboss.model.events import Event, PermissionDecided, SessionError, SessionIdle, TurnStarted
 from airboss.model.excerpt import MOST_OF_A_REASON, excerpt
@@ -178,7 +179,9 @@ class SessionState:
         # What people are asked while the agent goes on.
         self.beside: dict[ItemId, WaitingItem] = {}
         self._behind: dict[str, str] = {}
-        # The time at work: it stands still while people are waited for.
+        # How many calls wait for people, or behind that for a place to go on in.
+        self._held = 0
+        # The time at work: it stands still while people or a place are waited for.
         self.watch = Stopwatch()
         # There once the runtime has opened the session.
         self.agent: RuntimeSession | None = None
@@ -283,6 +286,27 @@ class SessionState:
         own = () if self._own is None else (self._own,)
         return (*own, *self._shared.of(self.request.task if self.request else self.task))
 
+    @property
+    def is_held(self) -> bool:
+        """It is not the agent who is waited for."""
+        return bool(self.waiting or self._held or self._behind)
+
+    @contextlib.asynccontextmanager
+    async def paused(self, pause: Pause | None, reason: str, wait: object) -> AsyncGenerator[None]:
+        """While a person is waited for, and behind that a place."""
+        self._held += 1
+        self.watch.hold()
+        try:
+            async with paused(pause, reason, wait):
+                yield
+        finally:
+            self._held -= 1
+            self._watch_on()
+
+    def _watch_on(self) -> None:
+        if not self.is_held:
+            self.watch.go_on()
+
     def wait_behind(self, block: str, reason: str | None) -> None:
         """A call waits for what another session has asked a person, and with None no longer. What
         the session asks itself is named before that."""
@@ -290,10 +314,10 @@ class SessionState:
         if reason is not None:
             self._behind[block] = reason
         reason = next(iter(self._behind.values()), None)
-        is_asking = bool(self.waiting)
-        if reason is None and not is_asking:
-            self.watch.go_on()
-        elif reason is not None:
+        is_asking = bool(self.waiting or self._held)
+        if reason is None:
+            self._watch_on()
+        else:
             self.watch.hold()
         if self.pause is not None and not is_asking:
             self.pause.behind(reason)

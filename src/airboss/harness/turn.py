@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, TypeAlias, cast
 
@@ -81,10 +82,19 @@ class AcceptedPrompt:
         return await asyncio.shield(self._answer)
 
 
-class Pause(Protocol):
-    """Whoever works for a job gives up their place while a person is waited for."""
+class CalledAway(Exception):
+    """Raised where somebody waited for a place who is not to work any more."""
 
-    def begin(self, reason: str) -> None: ...
+
+class Pause(Protocol):
+    """Whoever works for a job gives up their place while a person is waited for. Several may be,
+    each for something else (`wait`)."""
+
+    def begin(self, reason: str, wait: object = None) -> None: ...
+
+    def drop(self, wait: object) -> None:
+        """Nobody is waited for any more, and nobody goes on."""
+        ...
 
     def behind(self, reason: str | None) -> None:
         """It keeps its place: it goes on by itself, as soon as another is answered."""
@@ -94,7 +104,24 @@ class Pause(Protocol):
         """It waits for no person, but for something of this server; with None no longer."""
         ...
 
-    async def end(self) -> None: ...
+    async def end(self, wait: object = None) -> None:
+        """Comes when there is a place, or another is waited for. It may raise `CalledAway`."""
+        ...
+
+
+@contextlib.asynccontextmanager
+async def paused(pause: Pause | None, reason: str, wait: object) -> AsyncGenerator[None]:
+    """While a person is waited for. It ends with a place, unless it is cut short."""
+    if pause is None:
+        yield
+        return
+    pause.begin(reason, wait)
+    try:
+        yield
+    except BaseException:
+        pause.drop(wait)
+        raise
+    await pause.end(wait)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import logging
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, cast
 
 from airboss.background import Background
 from airboss.errors import AirbossError
@@ -236,7 +236,17 @@ def _keys_in(file: Path) -> set[str]:
     whole = data[: data.rfind(b"\n") + 1]
     if len(whole) != len(data):
         os.truncate(file, len(whole))
-    return {str(json.loads(line)["key"]) for line in whole.splitlines() if line.strip()}
+    return {key for line in whole.split(b"\n") if (key := _key_of(line))}
+
+
+def _key_of(line: bytes) -> str | None:
+    """None where it is no line of ours: whoever keeps such files may have written it."""
+    try:
+        said: object = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    key = cast("Line", said).get("key") if isinstance(said, dict) else None
+    return key if isinstance(key, str) else None
 
 
 def _append(file: Path, lines: list[Line]) -> None:

@@ -55,7 +55,7 @@ class SlotRows:
     ) -> frozenset[str]:
         """This worker's tasks are these: those at work, and those that wait. Answers which may
         work. Repeated, it does no harm."""
-        keys = [*held, *wanted]
+        keys = list({*held, *wanted})  # a statement must not meet a row twice
         given = {"me": self.worker, "keys": keys, "held": list(held), "most": most}
 
         def work(connection: Connection) -> frozenset[str]:
