@@ -33,13 +33,15 @@ class Place:
 
     def __init__(self) -> None:
         self.given_back = asyncio.Event()
+        self.waits: list[object] = []
 
     def begin(self, reason: str, wait: object = None) -> None:
         assert reason
+        self.waits.append(wait)
         self.given_back.set()
 
     def drop(self, wait: object) -> None:
-        raise AssertionError("it waits for nobody any more")
+        self.waits.remove(wait)
 
     def behind(self, reason: str | None) -> None:
         raise AssertionError("it keeps its place then")
@@ -82,8 +84,10 @@ async def test_it_waits_in_nobodys_place_until_somebody_decides(log: EventLog) -
     waiting = asyncio.ensure_future(until_decided(log, budgets, SESSION, PROMPT, place))
     await asyncio.wait_for(place.given_back.wait(), 5)
     assert not waiting.done()
+    assert place.waits == [REACHED.item]
     await writer.commit(ItemSettled(item=REACHED.item, outcome="go-on", who="me"))
     await asyncio.wait_for(waiting, 5)
+    assert not place.waits, "what is asked next would wait for this for ever"
 
 
 async def test_where_nothing_is_held_back_nobody_waits(log: EventLog) -> None:

@@ -36,7 +36,7 @@ async def until_decided(
     if asked is None or not isinstance(view, SessionView):
         return
     if pause is not None:
-        pause.begin(reason_of(asked))
+        pause.begin(reason_of(asked), asked.item)
     budgets = shared.of(view.task)
     scope = asked.scope if isinstance(asked, LimitReached) else None
     held: list[Budget] = [budget for budget in budgets if budget.scope == scope]
@@ -48,6 +48,8 @@ async def until_decided(
                 await follower.next(_LOOK_SECONDS)
                 view = await log.view(session)
     finally:
+        if pause is not None:  # whoever goes on takes a place
+            pause.drop(asked.item)
         if isinstance(view, SessionView):
             for budget in budgets:
                 budget.grant(view.granted)
