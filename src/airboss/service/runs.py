@@ -282,7 +282,8 @@ class Runs:
     async def _retry(self, view: RunView, who: str) -> RunView:
         retried = await self._retried(view, who)
         writer = await self.records.writer(view.id)
-        await writer.commit(retried, origin=f"retry@{retried.time}")
+        with self.records.beginning(view.id, writer):
+            await writer.commit(retried, origin=f"retry@{retried.time}")
         await self._begin_somewhere(view.id, retried.time)
         return await self.show(view.id)
 

@@ -1,0 +1,56 @@
+"""Runs of a house: what is asked of them is done whole, or leaves nothing behind."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+
+from airboss.errors import StoreUnavailable
+from airboss.service.run_request import NewRun
+from tests.contract.job_guest import ref
+from tests.houses import on_a_file
+from tests.service.errands import TaskHouse, criteria, task
+from tests.service.house import ME
+
+NO_ROOM = "CREATE TRIGGER no_room BEFORE INSERT ON events BEGIN SELECT RAISE(ABORT, 'no room'); END"
+ROOM_AGAIN = "DROP TRIGGER no_room"
+NEVER = task("Do it.", criteria=criteria("job_boolean_true"))
+JOB: dict[str, Any] = {"job": {"work": ref("it")}}
+
+
+async def execute(house: TaskHouse, statement: str) -> None:
+    database = house.services.log._database  # pyright: ignore[reportPrivateUsage]
+    await database.write(lambda c: c.execute(text(statement)))
+
+
+async def failed_run(house: TaskHouse) -> str:
+    await house.install({"it": NEVER}, jobs=JOB)
+    return await ended(
+        house, (await house.services.runs.start(NewRun("job", "", str(house.work), ME))).id
+    )
+
+
+async def ended(house: TaskHouse, run: str) -> str:
+    async with house.services.log.follow(run, 0) as follower:
+        while (await house.services.runs.show(run)).is_open:
+            await follower.next(1)
+    async with asyncio.timeout(10):
+        while house.services.runs.is_busy:  # noqa: ASYNC110 - let go right behind its last word
+            await asyncio.sleep(0.01)
+    return run
+
+
+@on_a_file
+async def test_a_retry_that_cannot_be_written_leaves_the_run_as_it_was(tasks: TaskHouse) -> None:
+    run, runs = await failed_run(tasks), tasks.services.runs
+    before = await runs.show(run)
+    assert before.state == "failed"
+    await execute(tasks, NO_ROOM)
+    with pytest.raises(StoreUnavailable):
+        await runs.retry(run, ME)
+    await execute(tasks, ROOM_AGAIN)
+    assert await runs.show(run) == before
+    assert not runs.is_busy
+    assert (await runs.retry(run, ME)).attempt == 2
+    await ended(tasks, run)
