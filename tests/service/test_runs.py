@@ -7,6 +7,8 @@ import pytest
 from sqlalchemy import text
 
 from airboss.errors import StoreUnavailable
+from airboss.model.task_events import TaskDecided, TaskSessionStarted
+from airboss.model.task_runs import TaskRunView
 from airboss.service.run_request import NewRun
 from tests.contract.job_guest import ref
 from tests.houses import on_a_file
@@ -54,3 +56,20 @@ async def test_a_retry_that_cannot_be_written_leaves_the_run_as_it_was(tasks: Ta
     assert not runs.is_busy
     assert (await runs.retry(run, ME)).attempt == 2
     await ended(tasks, run)
+
+
+async def test_what_a_long_task_opened_late_is_deleted_with_its_run(tasks: TaskHouse) -> None:
+    run, log = await failed_run(tasks), tasks.services.log
+    [work] = (await tasks.services.runs.story(await tasks.services.runs.show(run))).works
+    late = await tasks.lend()
+    await tasks.sessions.close(late, ME)
+    writer = await log.writer(work.task_run)
+    writer.say(*[TaskDecided(text=f"[MISC] {number}") for number in range(1000)])
+    await writer.commit(TaskSessionStarted(session=late, model="coder", is_driving=False))
+    writer.release()
+    view = await log.view(work.task_run)
+    assert isinstance(view, TaskRunView)
+    assert len(view.opened) == 2
+    await tasks.services.runs.delete(run)
+    gone = [await log.view(name) for name in (run, work.task_run, *view.opened)]
+    assert gone == [None] * 4

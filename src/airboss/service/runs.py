@@ -32,7 +32,7 @@ from airboss.model.runs import (
     begin_run,
     fold_run,
 )
-from airboss.model.task_events import TaskSessionStarted
+from airboss.model.task_runs import TaskRunView
 from airboss.model.traces import asked_in
 from airboss.service.entries import Entries
 from airboss.service.folders import Folders
@@ -49,7 +49,6 @@ if TYPE_CHECKING:
     from airboss.engine.run_executor import RunExecutor
     from airboss.service.owners import Owners
 
-_STORY_PAGE = 1000
 # A new server has taken up all that an earlier one left within this time.
 _TAKEN_UP_SECONDS = 10
 _LOOK_SECONDS = 0.05
@@ -335,9 +334,8 @@ class Runs:
             await self.log.forget([view.id, *tasks, *sessions], view.id)
 
     async def _sessions_of(self, task_run: str) -> list[str]:
-        said = await self.log.after(task_run, 0, _STORY_PAGE)
-        events = [recorded.event for recorded in said]
-        return [event.session for event in events if isinstance(event, TaskSessionStarted)]
+        view = await self.log.view(task_run)
+        return list(view.opened) if isinstance(view, TaskRunView) else []
 
     @at_owner()
     async def note(self, run: str, said: RunRenamed | RunTagged) -> RunView:
