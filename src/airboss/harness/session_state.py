@@ -50,6 +50,12 @@ class WaitingItem:
     )
     is_taken: bool = False
 
+    def decide(self, settled: ItemSettled, is_written: bool) -> None:
+        """A person's word is on disk, and counts; or it is not, and others may say one."""
+        self.is_taken = is_written
+        if is_written and not self.answer.done():
+            self.answer.set_result(settled)
+
 
 class RequestQueue:
     """What was asked for and not begun, as the session's view has it: order and words are there and

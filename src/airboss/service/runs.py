@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from airboss.background import Background
@@ -10,6 +11,7 @@ from airboss.engine.run_records import RunRecords, name_of
 from airboss.engine.run_story import story_of_run
 from airboss.engine.run_trees import forget_run_trees, keep_first_tree
 from airboss.errors import AirbossError, Conflict, NotFound, RuntimeUnavailable, StoreUnavailable
+from airboss.log.doubt import once_known
 from airboss.log.log import EventLog
 from airboss.log.writer import LogLine, now_ms
 from airboss.model.ids import RunId, TaskRunId, is_lone, new_lone_run_id, new_run_id
@@ -254,10 +256,16 @@ class Runs:
             engine, name = self.room.engine, name_of(view.id, view.attempt)
             try:
                 await engine.end(name, ending)
-            except StoreUnavailable:
+            except StoreUnavailable as error:
                 if (await self.view(view.id)).ending is not None:
-                    self.soon(engine.end_surely(name, ending))
+                    self._end_soon(name, ending, is_said=True)
+                else:
+                    once_known(error, partial(self._end_soon, name, ending))
                 raise
+
+    def _end_soon(self, name: str, ending: RunEnding, is_said: bool) -> None:
+        if is_said:
+            self.soon(self.room.engine.end_surely(name, ending))
 
     @at_owner()
     async def retry(self, run: str, who: str) -> RunView:
