@@ -56,6 +56,17 @@ async def test_a_decision_that_is_not_written_can_be_made_again(log: EventLog) -
     assert not await asyncio.wait_for(asking, 10)
 
 
+async def test_a_decision_that_is_not_written_before_its_deadline_comes_too_late(
+    log: EventLog,
+) -> None:
+    _, settled, asking = await desk_that_was_decided_in_doubt(log, lands=False, seconds=0.5)
+    assert not await asyncio.wait_for(asking, 10)
+    await log.last_view(SESSION)
+    said = [one.event for one in await log.after(SESSION, 0)]
+    late = ItemSettled(item=settled.item, outcome="timeout")
+    assert [event for event in said if isinstance(event, ItemSettled)] == [late]
+
+
 @pytest.mark.parametrize("lands", [True, False])
 async def test_a_message_is_worked_on_if_it_is_written(log: EventLog, lands: bool) -> None:
     state = await state_in(log)

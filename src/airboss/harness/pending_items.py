@@ -353,8 +353,8 @@ class PendingItems:
             async with asyncio.timeout(seconds):
                 return await asyncio.shield(waiting.answer)
         except TimeoutError:
-            if waiting.is_taken:
-                return await waiting.answer
+            if said := await waiting.said_in_time():
+                return said
             late = ItemSettled(item=waiting.asked.item, outcome="timeout")
             self._say(late)
             return late

@@ -5,9 +5,10 @@ verbs below only.
 """
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from airboss.errors import Conflict, RuntimeUnavailable
 from airboss.harness.allowances import Allowance
@@ -28,6 +29,9 @@ from airboss.runtime.session import RuntimeSession
 
 if TYPE_CHECKING:
     from airboss.harness.hooks import SessionHooks
+
+# A commit that a database refuses wakes nobody who waits for what it says.
+_LOOK_SECONDS: Final = 0.2
 
 
 class SharedBudgets(Protocol):
@@ -55,6 +59,15 @@ class WaitingItem:
         self.is_taken = is_written
         if is_written and not self.answer.done():
             self.answer.set_result(settled)
+
+    async def said_in_time(self) -> ItemSettled | None:
+        """What a person said before the deadline, as soon as it is on disk; nothing where nobody
+        did, or where it will never be there."""
+        while self.is_taken:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_LOOK_SECONDS):
+                    return await asyncio.shield(self.answer)
+        return None
 
 
 class RequestQueue:
