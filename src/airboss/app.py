@@ -362,7 +362,7 @@ async def opened_services(
             tracing=tracing,
             rows=DoctorRows(settings, sessions, history, providers, copilot_accounts, extensions),
         )
-        decisions = Decisions(inbox, sessions, rules, redactor, audit)
+        decisions = Decisions(inbox, sessions, rules, redactor, background, audit)
         await audit.write(started(version("airboss"), settings, access.tokens()))
         yield Services(
             sessions=sessions,

@@ -12,7 +12,7 @@ from airboss.log.writer import Writer
 from airboss.model.events import PromptAccepted
 from airboss.model.ids import SessionId, TaskRunId, new_prompt_id, new_task_run_id
 from airboss.model.redaction import Redactor
-from airboss.model.task_events import Mission, MissionSent, TaskAccepted, TaskDecided
+from airboss.model.task_events import Mission, MissionEnded, MissionSent, TaskAccepted, TaskDecided
 from tests.service.errands import TaskHouse
 
 OPEN = OpenAct("coder", is_driving=True)
@@ -107,6 +107,48 @@ async def test_a_mission_that_a_server_left_behind_is_a_restart_and_no_crash_of_
     answer = await task.do(2, Put(session, MISSION, "Is it so?"))
     assert answer == Crashed(RESTARTED, is_restart=True)
     assert await house.story_of(session, PromptAccepted) == []
+    await task.clean_up()
+
+
+async def test_a_turn_whose_end_is_on_disk_alone_is_not_worked_on_again(house: TaskHouse) -> None:
+    task = await begin(house)
+    session, prompt = await opened(task), new_prompt_id()
+    first = await task.do(2, Put(session, MISSION, "Is it so?"))
+    # Another session says something between the two ends, and then the server is killed.
+    sent = MissionSent(mission=MISSION, session=session, prompt=prompt, text="Is it so?")
+    task.writer.say_from("3/sent", sent)
+    asked = await task.agents.ask(session, "Is it so?", prompt)
+    usage = (await asked.report()).usage
+    await task.writer.settle()
+    task.writer.release()
+    house.kill_runtime()
+    await house.until(session, "interrupted")
+    name = task.agents.task_run
+    again = executor(house, name, await house.services.log.writer(name))
+    assert isinstance(first, Done)
+    assert first.calls
+    assert await again.do(3, Put(session, MISSION, "Is it so?")) == first
+    assert len(await house.story_of(session, PromptAccepted)) == 2
+    await again.written()
+    ended = await house.services.log.after(name, 0)
+    assert isinstance(last := ended[-1].event, MissionEnded)
+    assert (last.outcome, last.usage) == ("done", usage)
+    await again.clean_up()
+
+
+async def test_a_turn_that_a_person_stopped_before_its_server_ended_is_stopped_for_good(
+    house: TaskHouse,
+) -> None:
+    task = await begin(house)
+    session, prompt = await opened(task), new_prompt_id()
+    sent = MissionSent(mission=MISSION, session=session, prompt=prompt, text="Take your time.")
+    task.writer.say_from("2/sent", sent)
+    asked = await task.agents.ask(session, sent.text, prompt)
+    await house.until(session, "working")
+    await house.sessions.abort(session)
+    assert (await asked.report()).outcome == "aborted"
+    answer = await task.do(2, Put(session, MISSION, sent.text))
+    assert answer == ActRefused("The turn was stopped by a person.", by_person=True)
     await task.clean_up()
 
 

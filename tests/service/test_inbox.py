@@ -22,6 +22,8 @@ from airboss.model.inbox_events import (
 from airboss.model.rules import Rule
 from airboss.runtime.hooks import ToolUse
 from airboss.runtime.permission import permission_request
+from tests.houses import on_a_file
+from tests.log.doubt import away_in_a_commit, refused_in_doubt
 from tests.service.house import ME, House, house_in
 
 SCRIPT = """
@@ -186,6 +188,36 @@ async def test_what_is_always_allowed_is_not_asked_again(house: House) -> None:
     decided = [one for one in await house.story(item.session) if isinstance(one, PermissionDecided)]
     assert [one.by for one in decided] == ["person ada", f"rule {settled.rule}"]
     assert [kept.who for kept in house.services.rules.current] == ["ada"]
+
+
+@on_a_file
+@pytest.mark.parametrize("lands", [True, False])
+async def test_a_rule_that_was_decided_in_doubt_is_kept_if_that_is_written(
+    house: House, lands: bool
+) -> None:
+    item = await ask(house, "touch it")
+    decisions, rules = house.services.decisions, house.services.rules
+    async with away_in_a_commit(house.services.log, item.session, lands=lands):
+        await refused_in_doubt(decisions.decide(item.id, "allow-always", "ada"))
+    async with asyncio.timeout(10):
+        while len(rules.current) != lands:  # noqa: ASYNC110 - no event says it
+            await asyncio.sleep(0.01)
+    if not lands:
+        await decisions.decide(item.id, "allow-once", "ada")
+    await house.until(item.session, "idle", turns=1)
+    assert [kept.who for kept in rules.current] == ["ada"] * lands
+
+
+@on_a_file
+async def test_a_decision_in_doubt_resumes_its_session_if_it_is_written(house: House) -> None:
+    item = await ask(house, "touch it")
+    house.kill_runtime()
+    await house.until(item.session, "interrupted")
+    async with away_in_a_commit(house.services.log, item.session, lands=True):
+        decide = house.services.decisions.decide(item.id, "allow-once", "ada")
+        await refused_in_doubt(decide)
+    await house.until(item.session, "idle")
+    assert await waiting(house, 0) == []
 
 
 async def test_a_question_is_answered_by_number_or_label_and_what_is_neither_is_refused(

@@ -8,8 +8,8 @@ works, and its branches may work at the same time.
 import asyncio
 import logging
 from collections import defaultdict
-from collections.abc import Coroutine, Iterable
-from contextlib import suppress
+from collections.abc import Coroutine, Generator, Iterable
+from contextlib import contextmanager, suppress
 from contextvars import Context
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 from weakref import WeakValueDictionary
@@ -83,8 +83,9 @@ class Engine:
         """What another worker had goes on here, and nowhere else. Repeated, it does no harm."""
         self._left.difference_update(runs)
         flows = await self._launched()
-        await asyncio.to_thread(flows.hurry)
-        await flows.resume(runs)
+        with self._in_words():
+            await asyncio.to_thread(flows.hurry)
+            await flows.resume(runs)
         self._soon(self._calm_down(flows), "calm down")
 
     async def elsewhere(self, runs: list[str]) -> list[str]:
@@ -124,7 +125,8 @@ class Engine:
                 self._begin_ahead(run)
                 await asyncio.sleep(_AHEAD_SECONDS)
             try:
-                await flows.start(body, run, run)
+                with self._in_words():
+                    await flows.start(body, run, run)
             except BaseException:
                 if (work := self._ahead.pop(run, None)) is not None:
                     await _let_go([work])
@@ -162,11 +164,14 @@ class Engine:
 
     async def _stop(self, run: str) -> None:
         async with self._gate(run):
-            if self._flows or await asyncio.to_thread(self._ledger.has_open, run):
-                flows = await self._launched()
-                # First on disk: a crash between the two must not bring it back.
-                await flows.cancel(run)
-            await _let_go(self._local.get(run, ()))
+            try:
+                if self._flows or await asyncio.to_thread(self._ledger.has_open, run):
+                    flows = await self._launched()
+                    # First on disk: a crash between the two must not bring it back.
+                    with self._in_words():
+                        await flows.cancel(run)
+            finally:  # also where the disk refuses that: what was stopped works no more
+                await _let_go(self._local.get(run, ()))
 
     async def leave(self, run: str) -> None:
         """Nothing of it works here any more, and it stays open: another worker takes it up."""
@@ -203,17 +208,26 @@ class Engine:
         from airboss.engine.workflows import Workflows
 
         try:
-            bodies = {"run": self._run, "lone": self._lone}
-            flows = self._flows = Workflows(self._home, bodies)
-            # What was open begins to work before this has returned.
-            flows.launch(loop)
-        except Exception as error:
+            with self._in_words():
+                bodies = {"run": self._run, "lone": self._lone}
+                flows = self._flows = Workflows(self._home, bodies)
+                # What was open begins to work before this has returned.
+                flows.launch(loop)
+        except Exception:
             self._flows = None
+            raise
+        return flows
+
+    @contextmanager
+    def _in_words(self) -> Generator[None]:
+        """Trouble of the engine's database is told as that of the log's is."""
+        try:
+            yield
+        except Exception as error:
             said = self._home.in_words(error)
             if said is None:
                 raise
             raise said from error
-        return flows
 
     async def _calm_down(self, flows: "Workflows") -> None:
         while True:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 from airboss.errors import Conflict, RuntimesBusy, RuntimeUnavailable
 from airboss.harness.retry_questions import RetrySettled
 from airboss.harness.setup import Said
-from airboss.harness.turn import AcceptedPrompt, Pause
+from airboss.harness.turn import AcceptedPrompt, Pause, TurnReport
 from airboss.model.ids import PromptId, RunId, SessionId, TaskRunId
 from airboss.model.views import SessionView
 from airboss.runtime.sweep import sweep_session
@@ -61,7 +61,7 @@ class AgentSessions(Protocol):
         self, session: str, prompt: PromptId, who: str, policy: Policy, pause: Pause | None
     ) -> AcceptedPrompt | None: ...
 
-    async def effects(self, session: str, prompt: PromptId) -> tuple[str, ...]: ...
+    async def report(self, session: str, prompt: PromptId) -> TurnReport: ...
 
     async def ask_retry(
         self, session: str, effects: Sequence[str], pause: Pause | None
@@ -188,8 +188,9 @@ class OwnSessions:
         """One that crashed: nothing that it started works any more."""
         await sweep_session((await self.sessions.show(session)).runtime_id)
 
-    async def effects(self, session: SessionId, prompt: PromptId) -> tuple[str, ...]:
-        return await self.sessions.effects(session, prompt)
+    async def report(self, session: SessionId, prompt: PromptId) -> TurnReport:
+        """What came of a request of an earlier server, as far as that is on disk."""
+        return await self.sessions.report(session, prompt)
 
     async def ask_retry(self, session: SessionId, effects: Sequence[str]) -> RetrySettled:
         """Whether what a crashed session was asked may be asked again, as a person says."""

@@ -145,7 +145,8 @@ class RunRecords:
 
     @contextlib.contextmanager
     def beginning(self, run: RunId, writer: Writer) -> Generator[None]:
-        """A run whose first words are being written; where they are not, there is no run."""
+        """A run, or another attempt at one: its first words are being written. Where they are not,
+        there is none."""
         self._writers[run] = writer
         try:
             yield

@@ -184,10 +184,7 @@ class TaskExecutor:
             begun = f"{origin}/sent"
             sent = self.writer.said_from(begun)
             if isinstance(sent, MissionSent):
-                # A lent session is its lender's: nobody but them goes on with it.
-                is_own = act.session in self._open
-                ended = await self._go_on(act, sent.prompt) if is_own else None
-                ended = ended or await self._cut_off(act, sent.prompt)
+                ended = await self._take_up(act, sent.prompt)
             else:
                 ended = await self._ask(begun, act)
             self._writing = self.writer.begin_commit(ended, origin)
@@ -201,10 +198,17 @@ class TaskExecutor:
             return ActRefused(ended.reason or "", ended.by_person)
         return Crashed(ended.reason or "", ended.is_restart, ended.effects or ())
 
-    async def _cut_off(self, act: Put, prompt: PromptId) -> MissionEnded:
-        """By the end of a server."""
-        effects = await self.agents.effects(act.session, prompt)
-        return _ended(act, Crashed(RESTARTED, is_restart=True, effects=effects))
+    async def _take_up(self, act: Put, prompt: PromptId) -> MissionEnded:
+        """What was sent before the end of a server. Its turn may have ended before that, and be on
+        disk without the mission's end: other sessions say something at any moment."""
+        report = await self.agents.report(act.session, prompt)
+        if report.outcome != "interrupted":
+            return _ended(act, _answer_of(report), report.usage)
+        # A lent session is its lender's: nobody but them goes on with it.
+        is_own = act.session in self._open
+        ended = await self._go_on(act, prompt) if is_own else None
+        restarted = Crashed(RESTARTED, is_restart=True, effects=report.effects)
+        return ended or _ended(act, restarted)
 
     async def _ask(self, begun: str, act: Put) -> MissionEnded:
         text, prompt = self.redactor.text(act.text), new_prompt_id()

@@ -31,6 +31,7 @@ from airboss.harness.rule_options import rule_options
 from airboss.harness.session_state import SessionState, WaitingItem
 from airboss.harness.subjects import was_cut
 from airboss.harness.turn import CalledAway, Pause
+from airboss.log.doubt import once_known
 from airboss.log.writer import LogLine, commit, now_ms, say
 from airboss.model.events import Event
 from airboss.model.ids import PromptId, SessionId, new_item_id
@@ -351,8 +352,8 @@ class PendingItems:
             async with asyncio.timeout(seconds):
                 return await asyncio.shield(waiting.answer)
         except TimeoutError:
-            if waiting.is_taken:
-                return await waiting.answer
+            if said := await waiting.said_in_time():
+                return said
             late = ItemSettled(item=waiting.asked.item, outcome="timeout")
             self._say(late)
             return late
@@ -370,11 +371,10 @@ class PendingItems:
         waiting.is_taken = True
         try:
             await commit(*self._lines(settled))
-        except StoreUnavailable:
-            waiting.is_taken = False
+        except StoreUnavailable as error:
+            once_known(error, lambda is_written: waiting.decide(settled, is_written))
             raise
-        if not waiting.answer.done():
-            waiting.answer.set_result(settled)
+        waiting.decide(settled, True)
 
     def cancel(self) -> None:
         """Whoever asked needs no answer any more; also what an earlier server had asked."""

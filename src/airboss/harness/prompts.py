@@ -3,9 +3,10 @@ put into the running turn; each with its word in the log."""
 
 import asyncio
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final, Literal, TypeAlias
 
-from airboss.errors import AirbossError, Conflict, Invalid
+from airboss.errors import AirbossError, Conflict, Invalid, StoreUnavailable
 from airboss.harness.hook_facts import ACTING_ROLE, built_prompt, written_prompt
 from airboss.harness.session_state import SessionState
 from airboss.harness.turn import (
@@ -18,6 +19,7 @@ from airboss.harness.turn import (
     TurnReport,
     within,
 )
+from airboss.log.doubt import once_known
 from airboss.model.events import (
     Overtaking,
     PromptAccepted,
@@ -112,6 +114,9 @@ class Prompts:
         self._state.queue.add(prompt, request)
         try:
             seq = (await self._state.writer.commit(event)).seq
+        except StoreUnavailable as error:
+            once_known(error, partial(self._end_doubt, prompt, task))
+            raise
         except BaseException as error:
             self._state.queue.take(prompt)
             if not isinstance(error, AirbossError) and not self._state.is_over:
@@ -119,6 +124,16 @@ class Prompts:
                 self._state.writer.say(PromptDropped(prompt=prompt, reason=_WITHDRAWN))
             raise
         return AcceptedPrompt(Receipt(prompt, seq, redacted), request.answer)
+
+    def _end_doubt(self, prompt: PromptId, task: TaskRunId | None, is_written: bool) -> None:
+        """Whoever asked was refused. What people see in the queue all the same is worked on; a task
+        asks again."""
+        if not is_written:
+            self._state.queue.take(prompt)
+        elif task is None:
+            self._state.queue.let_go(prompt)
+        else:
+            self.withdraw(prompt)
 
     def _clean_selection(self, marked: PromptSelection) -> PromptSelection:
         return marked.model_copy(update={"text": self._state.redactor.text(marked.text)})

@@ -8,7 +8,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Callable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from airboss.errors import Conflict, RuntimeUnavailable
 from airboss.harness.allowances import Allowance
@@ -30,6 +30,9 @@ from airboss.runtime.session import RuntimeSession
 if TYPE_CHECKING:
     from airboss.harness.hooks import SessionHooks
 
+# A commit that a database refuses wakes nobody who waits for what it says.
+_LOOK_SECONDS: Final = 0.2
+
 
 class SharedBudgets(Protocol):
     """Those of the tasks and runs that sessions work for: they are kept above this layer."""
@@ -50,6 +53,21 @@ class WaitingItem:
         default_factory=lambda: asyncio.get_running_loop().create_future()
     )
     is_taken: bool = False
+
+    def decide(self, settled: ItemSettled, is_written: bool) -> None:
+        """A person's word is on disk, and counts; or it is not, and others may say one."""
+        self.is_taken = is_written
+        if is_written and not self.answer.done():
+            self.answer.set_result(settled)
+
+    async def said_in_time(self) -> ItemSettled | None:
+        """What a person said before the deadline, as soon as it is on disk; nothing where nobody
+        did, or where it will never be there."""
+        while self.is_taken:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_LOOK_SECONDS):
+                    return await asyncio.shield(self.answer)
+        return None
 
 
 class RequestQueue:

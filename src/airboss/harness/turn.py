@@ -229,11 +229,7 @@ class Turn:
         """It is over: whoever waits is told. `outcome` is for one that went well so far."""
         ended = outcome if outcome and self.outcome == "done" else self.outcome
         if self.request is not None:
-            report = self._fate or TurnReport(ended)
-            error = self.error or report.error
-            told = {"calls": self._calls(), "usage": self.usage, "message": self.message}
-            told |= {"effects": self.effects.tools, "troubles": self.troubles.words}
-            self.request.settle(replace(report, error=error, **told))
+            self.request.settle(self.report(ended))
         self.over.set()
         self.stirred.set()
         models, effects = tuple(self.models), self.effects.tools
@@ -245,6 +241,14 @@ class Turn:
             replay_safe=not effects,
             effects=effects,
         )
+
+    def report(self, ended: Outcome) -> TurnReport:
+        """What came of it, where it ended like this."""
+        report = self._fate or TurnReport(ended)
+        error = self.error or report.error
+        told = {"calls": self._calls(), "usage": self.usage, "message": self.message}
+        told |= {"effects": self.effects.tools, "troubles": self.troubles.words}
+        return replace(report, error=error, **told)
 
     def _calls(self) -> tuple[ToolCall, ...]:
         return tuple(call for block, call in self._called.items() if block in self._completed)

@@ -6,7 +6,6 @@ from typing import Final
 
 from sqlalchemy import Connection
 
-from airboss.errors import StoreAway
 from airboss.log import rows
 from airboss.log.portion import Portion, portion_of
 from airboss.log.rows import merged_row
@@ -54,8 +53,8 @@ class AppendAttempt:
         for portion in self.portions:
             for item in portion.items:
                 group = item.group
-                if group and group.done and group.is_late(now) and not group.done.done():
-                    group.done.set_exception(StoreAway(words, in_doubt=True))
+                if group and group.is_late(now):
+                    group.leave_in_doubt(words)
 
 
 def _behind_all(connection: Connection, portion: Portion) -> tuple[Portion, list[ViewRow]]:

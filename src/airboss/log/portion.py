@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from airboss.errors import StoreUnavailable
+from airboss.log.doubt import InDoubt
 from airboss.log.marks import Marks
 from airboss.log.parts import parts_of
 from airboss.log.rows import Run, row_of
@@ -44,7 +46,7 @@ class OpenText:
         return self.whole and self.marks.said == len(end.text)
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(eq=False, slots=True)
 class Group:
     """Events that are written in one transaction or not at all, in these streams; and who waits."""
 
@@ -52,9 +54,28 @@ class Group:
     done: "asyncio.Future[None] | None" = None
     # Until when who waits does so while the database is away.
     until: float | None = None
+    # Who waited was told that nobody knows; whether it is written, as soon as somebody does.
+    fate: "asyncio.Future[bool] | None" = None
 
     def is_late(self, now: float) -> bool:
         return self.until is not None and now > self.until
+
+    def leave_in_doubt(self, words: str) -> None:
+        """Who waits does so no longer, before it is known what came of it."""
+        if self.done and not self.done.done():
+            self.fate = asyncio.get_running_loop().create_future()
+            self.done.set_exception(InDoubt(words, self.fate))
+
+    def tell(self, refused: StoreUnavailable | None = None) -> None:
+        """It is written, or was not said; each stream of it says so."""
+        if self.fate and not self.fate.done():
+            self.fate.set_result(refused is None)
+        if self.done is None or self.done.done():
+            return
+        if refused is None:
+            self.done.set_result(None)
+        else:
+            self.done.set_exception(type(refused)(str(refused)))
 
 
 @dataclass(slots=True)

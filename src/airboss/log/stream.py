@@ -218,8 +218,8 @@ class LiveStream:
                 item.text.stored_to = item.recorded.seq
         self._show_what_may([item for item in portion.items if not item.shown])
         for item in portion.items:
-            if item.group and item.group.done and not item.group.done.done():
-                item.group.done.set_result(None)
+            if item.group:
+                item.group.tell()
 
     def _come_behind(self, portion: Portion) -> None:
         """Others write here, too: what they said before this is the store's to tell."""
@@ -314,8 +314,8 @@ class LiveStream:
             self._origins.pop(item.origin, None)
         if item.closes and isinstance(event, ReasoningEnded | MessageEnded | ToolEnded):
             self._blocks.setdefault(event.block, item.closes)
-        if item.group and item.group.done and not item.group.done.done():
-            item.group.done.set_exception(type(reason)(str(reason)))
+        if item.group:
+            item.group.tell(reason)
 
     # Reading.
 

@@ -2,14 +2,17 @@
 
 import contextlib
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
+from airboss.background import Background
 from airboss.errors import Conflict, Invalid, NotFound
 from airboss.harness.extension_door import TRUST
 from airboss.harness.pending_items import NOT_WAITED_FOR
 from airboss.harness.questions import read_answer
+from airboss.log.doubt import InDoubt, once_known
 from airboss.model.audit_events import ItemDecided
-from airboss.model.ids import ItemId
+from airboss.model.ids import ItemId, RuleId
 from airboss.model.inbox_events import (
     ApprovalAsked,
     Asked,
@@ -43,6 +46,7 @@ class Decisions:
     sessions: Sessions
     rules: Rules
     redactor: Redactor
+    chores: Background
     audit: Audit | None = None
 
     async def decide(
@@ -116,10 +120,23 @@ class Decisions:
         kept = await self.rules.add(rule, who, place=0)
         try:
             return await self._settle(found, settled.model_copy(update={"rule": kept.id}))
+        except InDoubt as error:
+            if kept not in before:
+                once_known(error, partial(self._take_back, kept.id, who))
+            raise
         except BaseException:  # somebody was faster: nothing of this one stays
             if kept not in before:
                 await self.rules.remove(kept.id, who)
             raise
+
+    def _take_back(self, rule: RuleId, who: str, is_settled: bool) -> None:
+        """What was not decided makes no rule."""
+        if not is_settled:
+            self.chores.start_if_open(self._remove(rule, who), "rule")
+
+    async def _remove(self, rule: RuleId, who: str) -> None:
+        with contextlib.suppress(NotFound):  # somebody was faster
+            await self.rules.remove(rule, who)
 
     async def answer(self, item: str, text: str, who: str) -> ItemSettled:
         """What is no answer is refused, and the question stays open."""

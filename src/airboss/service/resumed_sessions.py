@@ -4,6 +4,7 @@ import contextlib
 import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from airboss.background import Background
 from airboss.errors import AirbossError, Conflict, SessionGone, StoreUnavailable
@@ -18,6 +19,7 @@ from airboss.harness.retry_questions import (
     retry_settled,
 )
 from airboss.harness.turn import AcceptedPrompt, Pause, Receipt, Request
+from airboss.log.doubt import once_known
 from airboss.model.events import (
     Event,
     SessionResumed,
@@ -139,7 +141,12 @@ class ResumedSessions(OpenSessions):
             who = settled.who if view.task is None and resumes(asked, settled) else None
             # On disk with the decision: where this server ends, the next one resumes it.
             resumed = [SessionResumed(who=who)] if who and not view.is_open else []
-            await self._say_remembered(session, settled, *resumed, keeps=bool(resumed))
+            try:
+                await self._say_remembered(session, settled, *resumed, keeps=bool(resumed))
+            except StoreUnavailable as error:
+                if who:
+                    once_known(error, partial(self._resume_soon, view.id, who))
+                raise
         if who:
             self._resume_soon(view.id, who)
 
@@ -218,8 +225,9 @@ class ResumedSessions(OpenSessions):
         for session, who in self._decided.items():
             self._resume_soon(session, who)
 
-    def _resume_soon(self, session: SessionId, who: str) -> None:
-        self._resuming.start_if_open(self._resume_decided(session, who), f"resume {session}")
+    def _resume_soon(self, session: SessionId, who: str, is_said: bool = True) -> None:
+        if is_said:
+            self._resuming.start_if_open(self._resume_decided(session, who), f"resume {session}")
 
     async def _resume_decided(self, session: SessionId, who: str) -> None:
         try:

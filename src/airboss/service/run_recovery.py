@@ -2,11 +2,13 @@
 
 import asyncio
 import contextlib
+import logging
 from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Final
 
 from airboss.engine.run_records import name_of, run_of
+from airboss.errors import NotFound, StoreUnavailable
 from airboss.model.ids import RunId
 from airboss.model.run_events import RunEnding, RunMoved, RunResumed
 from airboss.model.runs import OPEN_RUNS, LoneRunView, RunView
@@ -17,7 +19,11 @@ from airboss.store.living_workers import LivingWorkers
 _RESUMED: Final = "Resumed after a restart of the server."
 # What comes back after a restart asks for its slot within this time.
 _COMING_BACK_SECONDS: Final = 0.5
+# A disk that is full stays so for a while.
+_AGAIN_SECONDS: Final = 1.0
 _GIVEN_UP: Final = "It was stopped because nothing could be written to disk."
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -50,12 +56,39 @@ class RunRecovery:
                 return views
 
     async def _take_up(self, views: list[RunView]) -> None:
+        """What the disk does not let go on now goes on once it does."""
         try:
-            await self.runs.room.engine.recover()
-            for view in views:
-                await self._take_up_one(view, name_of(view.id, view.attempt))
+            left = await self._take_up_all(views)
         finally:
             await self._let_go_soon()
+        if left:
+            _log.error("%d runs go on when the engine's database can be used", len(left))
+        while left:
+            await asyncio.sleep(_AGAIN_SECONDS)
+            left = await self._take_up_all(left)
+
+    async def _take_up_all(self, views: list[RunView]) -> list[RunView]:
+        """Answers those that were left, since the engine's database could not be used."""
+        left: list[RunView] = []
+        try:
+            await self.runs.room.engine.recover()
+        except StoreUnavailable as error:
+            _log.debug("No run goes on yet: %s", error)
+            return views
+        for view in views:
+            try:
+                await self._take_up_if_open(view)
+            except StoreUnavailable as error:
+                _log.debug("%s does not go on yet: %s", view.id, error)
+                left.append(view)
+        return left
+
+    async def _take_up_if_open(self, view: RunView) -> None:
+        """It may have been stopped, and deleted or tried again, while the disk was waited for."""
+        with contextlib.suppress(NotFound):
+            now = await self.runs.view(view.id)
+            if now.is_open and now.attempt == view.attempt:
+                await self._take_up_one(now, name_of(now.id, now.attempt))
 
     async def _take_up_one(self, view: RunView, name: str) -> None:
         runs, engine = self.runs, self.runs.room.engine

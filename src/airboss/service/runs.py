@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from airboss.background import Background
@@ -10,6 +11,7 @@ from airboss.engine.run_records import RunRecords, name_of
 from airboss.engine.run_story import story_of_run
 from airboss.engine.run_trees import forget_run_trees, keep_first_tree
 from airboss.errors import AirbossError, Conflict, NotFound, RuntimeUnavailable, StoreUnavailable
+from airboss.log.doubt import once_known
 from airboss.log.log import EventLog
 from airboss.log.writer import LogLine, now_ms
 from airboss.model.ids import RunId, TaskRunId, is_lone, new_lone_run_id, new_run_id
@@ -32,7 +34,7 @@ from airboss.model.runs import (
     begin_run,
     fold_run,
 )
-from airboss.model.task_events import TaskSessionStarted
+from airboss.model.task_runs import TaskRunView
 from airboss.model.traces import asked_in
 from airboss.service.entries import Entries
 from airboss.service.folders import Folders
@@ -49,7 +51,6 @@ if TYPE_CHECKING:
     from airboss.engine.run_executor import RunExecutor
     from airboss.service.owners import Owners
 
-_STORY_PAGE = 1000
 # A new server has taken up all that an earlier one left within this time.
 _TAKEN_UP_SECONDS = 10
 _LOOK_SECONDS = 0.05
@@ -255,10 +256,16 @@ class Runs:
             engine, name = self.room.engine, name_of(view.id, view.attempt)
             try:
                 await engine.end(name, ending)
-            except StoreUnavailable:
+            except StoreUnavailable as error:
                 if (await self.view(view.id)).ending is not None:
-                    self.soon(engine.end_surely(name, ending))
+                    self._end_soon(name, ending, is_said=True)
+                else:
+                    once_known(error, partial(self._end_soon, name, ending))
                 raise
+
+    def _end_soon(self, name: str, ending: RunEnding, is_said: bool) -> None:
+        if is_said:
+            self.soon(self.room.engine.end_surely(name, ending))
 
     @at_owner()
     async def retry(self, run: str, who: str) -> RunView:
@@ -282,7 +289,8 @@ class Runs:
     async def _retry(self, view: RunView, who: str) -> RunView:
         retried = await self._retried(view, who)
         writer = await self.records.writer(view.id)
-        await writer.commit(retried, origin=f"retry@{retried.time}")
+        with self.records.beginning(view.id, writer):
+            await writer.commit(retried, origin=f"retry@{retried.time}")
         await self._begin_somewhere(view.id, retried.time)
         return await self.show(view.id)
 
@@ -334,9 +342,8 @@ class Runs:
             await self.log.forget([view.id, *tasks, *sessions], view.id)
 
     async def _sessions_of(self, task_run: str) -> list[str]:
-        said = await self.log.after(task_run, 0, _STORY_PAGE)
-        events = [recorded.event for recorded in said]
-        return [event.session for event in events if isinstance(event, TaskSessionStarted)]
+        view = await self.log.view(task_run)
+        return list(view.opened) if isinstance(view, TaskRunView) else []
 
     @at_owner()
     async def note(self, run: str, said: RunRenamed | RunTagged) -> RunView:

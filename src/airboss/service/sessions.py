@@ -20,7 +20,7 @@ from airboss.harness.prompts import NOTHING_MORE, Delivery, Extras
 from airboss.harness.session_cage import check_cage
 from airboss.harness.setup import Said
 from airboss.harness.switching import Switch, switched
-from airboss.harness.turn import AcceptedPrompt, Pause, Receipt
+from airboss.harness.turn import AcceptedPrompt, Pause, Receipt, TurnReport
 from airboss.log.follower import Follower
 from airboss.model.events import (
     PromptAccepted,
@@ -60,7 +60,7 @@ from airboss.service.session_setup import (
     effective_setup,
     setup_of,
 )
-from airboss.service.turn_effects import effects_of_prompt
+from airboss.service.turn_reports import report_of_prompt
 from airboss.service.verbs import OPEN_SECONDS, at_owner, untold
 from airboss.settings import Policy
 from airboss.store.images import Picture
@@ -273,9 +273,9 @@ class Sessions(ForkedSessions):
         talk = await self._to_be_asked(session, text)
         return await talk.ask(text, who, task, prompt or new_prompt_id(), pause, plan=plan)
 
-    async def effects(self, session: str, prompt: PromptId) -> tuple[str, ...]:
-        """The tools that may have done something for this request, if it was the last."""
-        return await effects_of_prompt(self.log, session, prompt)
+    async def report(self, session: str, prompt: PromptId) -> TurnReport:
+        """What came of a request, for who was not there to wait for it."""
+        return await report_of_prompt(self.log, session, prompt)
 
     async def withdraw(self, session: str, prompt: PromptId) -> None:
         """What was asked is not worked on, or no longer; the session goes on."""

@@ -1,13 +1,12 @@
 """What the last turn of a session may have done to the world, as its events tell."""
 
-from collections.abc import Callable
 from typing import Final
 
 from airboss.harness.earlier_decisions import events_of
 from airboss.harness.replay import Effects
 from airboss.log.log import EventLog
 from airboss.model.events import ToolStarted, TurnStarted
-from airboss.model.ids import PromptId, TurnId
+from airboss.model.ids import TurnId
 
 _KINDS: Final = (
     *("turn.started", "tool.started", "tool.ended", "tool.vetoed"),
@@ -17,12 +16,13 @@ _KINDS: Final = (
 
 async def effects_of_turn(log: EventLog, session: str, turn: TurnId) -> tuple[str, ...]:
     """Of the session's last turn, where it is this one."""
-    return await _effects(log, session, lambda last: last.turn == turn)
-
-
-async def effects_of_prompt(log: EventLog, session: str, prompt: PromptId) -> tuple[str, ...]:
-    """Of the session's last turn, where it was about this request."""
-    return await _effects(log, session, lambda last: last.prompt == prompt)
+    effects, last = Effects(), None
+    async for recorded in events_of(log, session, _KINDS):
+        event = recorded.event
+        if isinstance(event, TurnStarted):
+            effects, last = Effects(), event.turn
+        effects.hear(event)
+    return effects.tools if last == turn else ()
 
 
 async def effect_calls_of(log: EventLog, session: str) -> tuple[ToolStarted, ...]:
@@ -36,15 +36,3 @@ async def effect_calls_of(log: EventLog, session: str) -> tuple[ToolStarted, ...
             calls[event.block] = event
         effects.hear(event)
     return tuple(calls[block] for block in effects.blocks)
-
-
-async def _effects(
-    log: EventLog, session: str, is_meant: Callable[[TurnStarted], bool]
-) -> tuple[str, ...]:
-    effects, last = Effects(), None
-    async for recorded in events_of(log, session, _KINDS):
-        event = recorded.event
-        if isinstance(event, TurnStarted):
-            effects, last = Effects(), event
-        effects.hear(event)
-    return effects.tools if last is not None and is_meant(last) else ()
