@@ -157,9 +157,12 @@ async def test_a_reader_that_reconnects_at_fifty_random_moments_has_everything_o
 ) -> None:
     truth, heard, chance = Truth(), list[int](), random.Random(50)  # noqa: S311
     writer = await begin(log, STREAM, truth)
+    connections = 0
 
     async def speak() -> None:
-        for number in range(1_500):
+        number = 0
+        while number < 1_500 or connections < 50:  # on a busy machine the reader is slow
+            number += 1
             say(writer, truth, ("delta", BLOCKS[number % 2], f"{number} "))
             if number % 40 == 0:
                 say(writer, truth, ("end", BLOCKS[number % 3 % 2], ""))
@@ -169,7 +172,8 @@ async def test_a_reader_that_reconnects_at_fifty_random_moments_has_everything_o
         await writer.commit(truth.other(SessionIdle()))
 
     async def listen() -> None:
-        place, connections = 0, 0
+        nonlocal connections
+        place = 0
         while not (truth.seq and place == truth.seq and not writing):
             connections += 1
             async with log.follow(STREAM, place) as follower:
@@ -181,7 +185,6 @@ async def test_a_reader_that_reconnects_at_fifty_random_moments_has_everything_o
                     place = cut[-1].seq if cut else place
                     if len(cut) < len(found):
                         break
-        assert connections >= 50
 
     writing = True
     async with anyio.create_task_group() as group:
