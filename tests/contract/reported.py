@@ -1,13 +1,13 @@
 """Jobs whose runs have something to report: edits in a git folder, rounds, branches, a failure."""
 
 import json
-import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from tests.contract.job_guest import alt, loop, par, seq
+from tests.git_command import git
 from tests.pauses import pauses
 from tests.portal import Portal
 
@@ -118,14 +118,6 @@ JOBS: dict[str, Any] = {
     "linger": seq(ref("lint"), ref("linger"), ref("review")),
     "wide": par(*[ref("lint") for _ in range(24)]),
 }
-
-
-def git(folder: Path, *words: str) -> str:
-    who = ("-c", "user.name=t", "-c", "user.email=t@example.com")
-    done = subprocess.run(
-        ("git", *who, *words), cwd=folder, check=True, capture_output=True, text=True
-    )
-    return done.stdout
 
 
 def reported_portal(folder: Path, *options: str) -> Portal:

@@ -12,8 +12,8 @@ import yaml
 from airboss.entry.load import check_file
 from tests.cli.documents import Command, Reader, blocks, commands
 from tests.cli.guides.home import Home, home_in
-from tests.contract.reported import git
 from tests.e2e.visit import asked
+from tests.git_command import git
 from tests.trials import sampled
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -10,7 +10,7 @@ from airboss.engine.run_records import RunRecords
 from airboss.engine.run_trees import forget_run_trees, keep_first_tree
 from airboss.model.ids import RunId
 from airboss.model.run_events import RunAccepted, RunEnded, RunTreeKept
-from tests.contract.reported import git
+from tests.git_command import git
 from tests.log.conftest import log_in
 
 RUN = RunId("run_1")

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from scripts.release import Release, ReleaseRefused, with_heading
-from tests.contract.reported import git
+from tests.git_command import git
 
 ROOT = Path(__file__).parents[2]
 GITHUB = ROOT / ".github"

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -11,14 +10,7 @@ from airboss.runtime.cage.git_folders import git_binds
 from airboss.store import git_trees
 from airboss.store.git_trees import NotInGit, NotKept, forget_trees, keep_tree
 from airboss.store.tree_diffs import TreePlace, list_differences, write_diff
-
-
-def git(folder: Path, *words: str) -> str:
-    who = ("-c", "user.name=t", "-c", "user.email=t@example.com")
-    done = subprocess.run(
-        ("git", *who, *words), cwd=folder, check=True, capture_output=True, text=True
-    )
-    return done.stdout
+from tests.git_command import git
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """An agent made the repository: nothing is read or written for it but in its own folder."""
 
 import shutil
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,16 +8,9 @@ import pytest
 
 from airboss.store.git_trees import NotKept, forget_trees, keep_tree
 from airboss.store.tree_diffs import TreePlace, list_differences
+from tests.git_command import git
 
 CANARY = "the canary\n"
-
-
-def git(folder: Path, *words: str) -> str:
-    who = ("-c", "user.name=t", "-c", "user.email=t@example.com")
-    done = subprocess.run(
-        ("git", *who, *words), cwd=folder, check=True, capture_output=True, text=True
-    )
-    return done.stdout
 
 
 @pytest.fixture
