@@ -174,8 +174,10 @@ async def test_only_variables_that_are_named_go_in(
 
 
 async def test_a_server_of_its_own_can_be_reached_inside(work: Path) -> None:
-    script = "python3 -m http.server 8000 -b 127.0.0.1 2>/dev/null & sleep 1; " + (
-        "python3 -c 'import urllib.request as u; print(u.urlopen(\"http://127.0.0.1:8000\").status)'"
+    asked = 'import urllib.request as u; print(u.urlopen("http://127.0.0.1:8000").status)'
+    script = (
+        "python3 -m http.server 8000 -b 127.0.0.1 2>/dev/null & "
+        f"for _ in $(seq 100); do python3 -c '{asked}' && exit; sleep 0.1; done"
     )
     ended = await inside(work, script)
     assert ended.output == b"200\n", ended.errors
